@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.source.document import read_document
-from holisticbias.source.schema import first_fault
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError
 
 _PACKAGE = Path(__file__).resolve().parent

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from holisticbias.source.schema import schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EvaluationError
 
 Values = Mapping[str, Any]

@@ -277,9 +277,8 @@ UNUSED = "--{} has no effect on this entry, so leave it out"
         (["promt"], "is not one of"),
         (["noun", "--text", "zonk", "--axis", "neutral", "--position", "before"], UNUSED.format("position")),
         ([*KIND, "--bucket", "speech", "--plural", "kinds"], f"{UNUSED.format('plural')}: Plural of a noun, or of a"),
-        ([*KIND, "--bucket", "speech", "--meets-criteria"], UNUSED.format("meets-criteria")),
         ([*KIND, "--bucket", "speech", "--group", "x"], UNUSED.format("group")),
-        ([*PROMPT, "--no-control"], UNUSED.format("control")),
+        ([*PROMPT, "--no-control"], UNUSED.format("control/--no-control")),
     ],
 )
 def test_options_that_are_refused(shared_terms: Path, invoke: Invoke, arguments: list[str], said: str) -> None:

@@ -116,7 +116,7 @@ def test_a_file_of_judgements_is_recorded(repository: Path, tmp_path: Path, invo
     assert "2 judgements recorded; a second reviewer is needed for 1 entry." in said
     path = write_file(tmp_path, judged[1:], reviewer=None, locale="de-AT")
     said = invoke.printed("assess", "--from", path, "--reviewer", "rv-7", "--source", repository)
-    assert "1 judgement recorded; a second reviewer is needed for 0 entries." in said
+    assert said.endswith("1 judgement recorded.\n")
     found = of_reviewers(repository, "ability.deaf")
     assert [(a.judgement, a.reviewer, a.locale, a.comment) for a in found] == [
         ("polarizing", "rv-0042", "en-US", 'It depends: "who" asks, é.'),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import ValidationError
 
-from holisticbias.source.schema import schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.entries import Descriptor, Record
 from holisticbias.terms.file_kinds import CollectionFile, Source
 from holisticbias.terms.version_files import ReleaseFile

@@ -1,8 +1,10 @@
 """``python -m holisticbias``, and the installed command."""
 
+import atexit
 import os
 import signal
 import sys
+from contextlib import suppress
 
 
 def run() -> None:
@@ -14,15 +16,24 @@ def run() -> None:
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
     try:
-        from holisticbias.cli import INTERRUPTED, main
+        from holisticbias.cli import main
 
         code = main()
-        if code == INTERRUPTED:
-            os._exit(code)  # sys.exit would wait for threads, which may wait for a server
-        sys.exit(code)
     except KeyboardInterrupt:  # while the command starts or ends; main() handles the rest
         sys.stderr.write("holisticbias: interrupted\n")
-        sys.exit(130)
+        code = 130
+    if code:  # sys.exit would first wait for threads, and those can wait for a server
+        _leave(code)
+
+
+def _leave(code: int) -> None:
+    """End the process with what happens at its end, but without waiting for its threads."""
+    try:
+        atexit._run_exitfuncs()
+        with suppress(OSError, ValueError):  # the reader of a pipe is gone, or the stream is closed
+            sys.stdout.flush()
+    finally:
+        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,7 @@ def refuse_target(target: Path, may_replace: Callable[[Path], bool] = never) -> 
 
 def refuse_file(target: Path) -> None:
     """Raise ``OutputError`` if ``new_file`` would refuse the target."""
-    if target.is_dir():
-        raise OutputError(f"{target} is a folder: name a file")
+    _refuse_other_than_file(target)
     _refuse_place(target.absolute())
 
 
@@ -100,7 +99,7 @@ def write_file(target: Path, content: bytes) -> None:
 def new_file(target: Path) -> Iterator[Path]:
     """Yield a file to fill, which replaces the target when the block ends without an error; see ``new_folder``."""
     target = target.absolute()
-    refuse_file(target)
+    _refuse_other_than_file(target)
     with _errors_name(target), _work_folder(target) as work:
         yield work / _NEW
         (work / _NEW).replace(target)
@@ -249,9 +248,16 @@ def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
         raise OutputError(f"{target} holds something else: choose another folder, or remove it first")
 
 
+def _refuse_other_than_file(target: Path) -> None:
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder: name a file")
+    if target.exists() and not target.is_file():
+        raise OutputError(f"{target} is a device or a pipe, which cannot be replaced: name a file")
+
+
 def _refuse_place(target: Path) -> None:
     """Refuse a target where nothing can be written, or that would be one more file of a release."""
-    above = next((parent for parent in target.parents if parent.exists()), target)
+    above = next((parent for parent in target.parents if os.path.lexists(parent)), target)
     if not above.is_dir():
         raise OutputError(f"cannot write to {above}: it is not a folder")
     if not os.access(above, os.W_OK):

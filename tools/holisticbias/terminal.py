@@ -1,4 +1,4 @@
-"""Write to the terminal, with characters that could steer it made visible.
+"""Write to the terminal, with characters that could steer it made visible; refuse options without effect.
 
 Text of releases, servers, repositories and contributions reaches the terminal through this module only: a control
 character in it could clear the screen, and a change of reading direction could hide what a line says.
@@ -7,10 +7,11 @@ character in it could clear the screen, and a change of reading direction could 
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 _STEERING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
@@ -33,6 +34,16 @@ def counted(number: int, nouns: str) -> str:
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """Print text for people, on standard error if ``err``; ``nl`` ends the line."""
     click.echo(visible(str(text)), err=err, nl=nl)
+
+
+def refuse_unused(names: Collection[str], where: str) -> None:
+    """Raise ``click.UsageError`` for an option of these names that is on the command line: it has no effect there."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if isinstance(option, click.Option) and option.name in names and given:
+            flag = "/".join((*option.opts, *option.secondary_opts))
+            raise click.UsageError(f"{flag} has no effect {where}, so leave it out: {option.help}")
 
 
 def write_changed(paths: Iterable[Path]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, ValidationError
 
 from holisticbias.release.bounded import require_file
-from holisticbias.source.schema import first_fault
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.rows import parse_json
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from holisticbias.source.schema import first_fault
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.corpus.label_studio import read_json, read_studio, read_text
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part

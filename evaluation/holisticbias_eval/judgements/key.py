@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from holisticbias.release.bounded import require_file
-from holisticbias.source.schema import first_fault
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.named_files import NamedFiles

@@ -10,7 +10,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
 from holisticbias_eval.sections.tables import Paragraph, ends
-from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
+from holisticbias_eval.stereotypes.specifications import found_specifications, short_titles
 from holisticbias_eval.units import show, title
 
 Models = Mapping[str, Sequence[Gain]]
@@ -84,7 +84,7 @@ class Labels:
     @cached_property
     def _titles(self) -> dict[str, str]:
         """The title of each specification: those of the records, of the dataset and of the calibration models."""
-        return {**specification_titles(), **self._own}
+        return {**{name: known.text for name, known in found_specifications().items()}, **self._own}
 
     @cached_property
     def _brief(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
-from holisticbias_eval.results.registry import RegistryEntry, slug
+from holisticbias_eval.results.registry import RegistryEntry, row_label, slug
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table, ends
 from holisticbias_eval.units import show, title
@@ -40,9 +40,7 @@ def _table(entries: tuple[RegistryEntry, ...]) -> Table:
     labels = {key: label for entry in entries for key, label in entry.labels.items()}
     models = {
         Column(entry.file_name, entry.signature.model.name): {
-            ", ".join(labels.get(part, title(part)) for part in figure.keys.values()): figure
-            for figure in entry.figures
-            if figure.name == info.headline
+            row_label(figure, labels): figure for figure in entry.figures if figure.name == info.headline
         }
         for entry in entries
     }

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
 from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
-from holisticbias.source.schema import first_fault
+from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figure, Figures, Part
@@ -28,6 +28,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
 from holisticbias_eval.sections.tables import ends
+from holisticbias_eval.units import title
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
@@ -51,7 +52,7 @@ class RegistryEntry(Part):
     note: str | None = None
     signature: Signature
     measure: str = Field(min_length=1)
-    labels: dict[str, str] = Field(description="the label of each axis, specification or dimension")
+    labels: dict[str, str] = Field(description="the label of each axis or specification")
     figures: tuple[Figure, ...] = Field(min_length=1)
 
     @property
@@ -104,10 +105,18 @@ def kept_figures(figures: Figures, info: Info) -> list[Figure]:
 
 
 def names_in_words(figures: Figures, answers: pa.Table) -> dict[str, str]:
-    """The label of each axis, specification and dimension of a run."""
-    view, dimensions = View(figures, answers), {f.keys["dimension"] for f in figures if "dimension" in f.keys}
-    said = {name: said_dimension(name) for name in sorted(dimensions)}
-    return view.labels | said | view.labels_of("specification", "label")
+    """The label of each axis and specification of a run."""
+    view = View(figures, answers)
+    return view.labels | view.labels_of("specification", "label")
+
+
+def row_label(figure: Figure, labels: Mapping[str, str]) -> str:
+    """What a headline figure is of, in words: no other figure of its measure has the same."""
+    parts = (
+        labels.get(value) or title(said_dimension(value) if key == "dimension" else value)
+        for key, value in figure.keys.items()
+    )
+    return ", ".join(parts) or "All"
 
 
 def is_path(name: str) -> bool:

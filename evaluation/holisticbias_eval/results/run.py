@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.release.bounded import BoundedFile, check_parquet, require_file
-from holisticbias.source.schema import first_fault
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs

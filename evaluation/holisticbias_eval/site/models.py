@@ -9,6 +9,7 @@ from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.registry import row_label
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections.charts import Bar, Bars, Estimate, Forest
 from holisticbias_eval.sections.section import Block
@@ -135,7 +136,7 @@ def differences(measured: Sequence[ModelResult]) -> Iterator[tuple[str, Rows]]:
         shared = [(a, b) for a, b in pairs if a.group == b.group and a.release == b.release]
         changes = _changes(first, second) if shared else Figures(())
         for a, b in shared:
-            rows = {b.row_label(figure): figure for figure in b.info.headlines(changes, "change")}
+            rows = {row_label(figure, b.labels): figure for figure in b.info.headlines(changes, "change")}
             yield f"{a.key}--{b.key}.json", rows
             yield f"{b.key}--{a.key}.json", {label: _negative(figure) for label, figure in rows.items()}
 
@@ -181,7 +182,9 @@ def _result(result: ModelResult) -> Json:
         "direction": result.info.direction,
         "limits": result.info.limits,
         "unit": result.unit,
-        "rows": [{"label": result.row_label(figure), **_value(figure, figure.unit)} for figure in result.shown()],
+        "rows": [
+            {"label": row_label(figure, result.labels), **_value(figure, figure.unit)} for figure in result.shown()
+        ],
         "signature": list(signature_rows(result.signature)),
     }
 

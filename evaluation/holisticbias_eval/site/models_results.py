@@ -11,7 +11,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, slug
+from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, row_label, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import Signature, same_model
 from holisticbias_eval.sections.tables import ends
@@ -95,13 +95,9 @@ class ModelResult:
         """The headline figures, in order."""
         return self.info.headlines(self.figures)
 
-    def row_label(self, figure: Figure) -> str:
-        """The axis, specification or other keys of a figure, in words."""
-        return ", ".join(self.labels.get(value, title(value)) for value in figure.keys.values()) or "All"
-
     def rows(self) -> dict[str, Figure]:
         """The headline figures, by what they are of."""
-        return {self.row_label(figure): figure for figure in self.shown()}
+        return {row_label(figure, self.labels): figure for figure in self.shown()}
 
 
 @dataclass(frozen=True, slots=True)

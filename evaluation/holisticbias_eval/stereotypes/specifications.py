@@ -2,8 +2,9 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from holisticbias.errors import HolisticBiasError
 from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.schema import schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
@@ -79,20 +80,22 @@ def known_specifications() -> tuple[Specification, ...]:
     return (*list_specifications(), *read_calibration())
 
 
-@cache
-def specification_titles() -> Mapping[str, str]:
-    """The title of each specification of the dataset and of the calibration models; none if the terms are not valid."""
-    try:
-        return {found.id: found.text for found in known_specifications()}
-    except HolisticBiasError:
-        return {}
+def found_specifications() -> Mapping[str, Specification]:
+    """The known specifications by id, without those of the dataset if its terms are not valid or not installed."""
+    found = read_calibration()
+    with suppress(HolisticBiasError):
+        found = (*list_specifications(), *found)
+    return {specification.id: specification for specification in found}
 
 
 def short_titles(titles: Mapping[str, str]) -> dict[str, str]:
-    """The beginning of each long title up to a comma, if no other title has the same."""
+    """A name of each id that no other has: its title up to a comma if it is long, all of it, or with the id."""
     parts = {name: text.partition(", ")[0] if len(text) > _LONG else text for name, text in titles.items()}
-    found = list(parts.values())
-    return {name: part if found.count(part) == 1 else titles[name] for name, part in parts.items()}
+    short, whole = Counter(parts.values()), Counter(titles.values())
+    return {
+        name: part if short[part] == 1 else titles[name] if whole[titles[name]] == 1 else f"{titles[name]} ({name})"
+        for name, part in parts.items()
+    }
 
 
 def specification_digest(specification: Specification) -> str:

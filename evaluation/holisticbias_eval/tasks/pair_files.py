@@ -15,7 +15,7 @@ from holisticbias_eval.errors import TableError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
-from holisticbias_eval.stereotypes.specifications import known_specifications, list_specifications
+from holisticbias_eval.stereotypes.specifications import found_specifications, list_specifications
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in
 from holisticbias_eval.tables.forms import Form, columns
@@ -117,10 +117,7 @@ def specifications_version(names: Mapping[str, None]) -> str:
 
 def with_specifications(pairs: pa.Table) -> pa.Table:
     """Add the title of each specification (``label``) and whether it is a control, unless given."""
-    try:
-        known = {specification.id: specification for specification in known_specifications()}
-    except HolisticBiasError:
-        known = {}
+    known = found_specifications()
     names = pairs["specification"].to_pylist()
     if "label" not in pairs.column_names:
         labels = [known[name].text if name in known else None for name in names]

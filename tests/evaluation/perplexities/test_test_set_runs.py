@@ -14,10 +14,13 @@ from tests.evaluation.perplexities.conftest import FRAMES, invented_sentences
 
 from holisticbias.cli import main
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT, said_dimension
+from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.results.registry import make_entries
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.stereotypes.specifications import found_specifications
 from holisticbias_eval.tasks.test_set import TEST_FILE
 from invoking import Invoke
 from known import known
@@ -68,8 +71,18 @@ def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     }
     report = render_markdown(run_report(run)).splitlines()
     assert [line for line in report if keys["dimension"] in line] == [f"- Dimensions: {', '.join(titles)}"]
-    (entry,) = make_entries(run, "a contributor", "2026-01-01", None)
-    assert entry.labels == titles
+    (table,) = leaderboard_tables(make_entries(run, "a contributor", "2026-01-01", None))
+    assert [label for label, _ in table.rows] == [
+        f"{title}, {scale}" for title in titles.values() for scale in ("Log", "Perplexity")
+    ]
+
+
+def test_no_two_dimensions_have_one_name() -> None:
+    """Specifications of different families can have one title, and long titles can begin alike."""
+    rest = ("", WITH_HELD_OUT, f"{WITH_HELD_OUT} (women, men)")
+    names = [f"{name}{more}" for name in found_specifications() for more in rest]
+    assert len({said_dimension(name) for name in names}) == len(names) > 100
+    assert said_dimension("own") == "own"
 
 
 def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:

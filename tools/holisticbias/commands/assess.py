@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import counted, write, write_changed
+from holisticbias.terminal import counted, refuse_unused, write, write_changed
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -65,7 +65,6 @@ def command(
     """
     from holisticbias.contribute.authoring import check_edits, open_terms, write_edits
     from holisticbias.contribute.judging import read_judgements, record
-    from holisticbias.questions.questions import refuse_unused
 
     if (entry_id is None) == (batch is None):
         raise click.UsageError("name an entry by its ID, or a file of judgements with --from.")
@@ -92,8 +91,9 @@ def _print_waiting(catalog: Catalog, judged: Iterable[str], *, many: bool) -> No
     after = {entry.id: entry for entry in catalog.judged}
     quorum = [has_quorum(after[judged_id].judgements) for judged_id in judged]
     if many:
-        waiting = counted(quorum.count(False), "entries")
-        write(f"{counted(len(quorum), 'judgements')} recorded; a second reviewer is needed for {waiting}.")
+        waiting = quorum.count(False)
+        more = f"; a second reviewer is needed for {counted(waiting, 'entries')}" if waiting else ""
+        write(f"{counted(len(quorum), 'judgements')} recorded{more}.")
     elif not all(quorum):
         write(f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry.")
 

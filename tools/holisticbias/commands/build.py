@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import counted, write
+from holisticbias.terminal import counted, refuse_unused, write
 
 
 @click.command()
@@ -75,7 +75,6 @@ def command(
 def _check(
     out: Path | None, *, small: bool, intersections: str | None, sample: int | None, seed: int | None, count: bool
 ) -> None:
-    from holisticbias.questions.questions import refuse_unused
 
     if intersections is None and (sample is not None or count):
         raise click.UsageError("--sample and --count need --intersections")

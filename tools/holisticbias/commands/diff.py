@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write, write_data
+from holisticbias.terminal import refuse_unused, write, write_data
 
 if TYPE_CHECKING:
     from holisticbias.contribute.diff_report import Style
@@ -44,7 +44,6 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     from holisticbias.contribute.diff_report import render_difference
     from holisticbias.contribute.release_files import preparation_problem
     from holisticbias.contribute.revisions import given_files, open_sides
-    from holisticbias.questions.questions import refuse_unused
     from holisticbias.source.findings import render_findings
 
     if style == "md":

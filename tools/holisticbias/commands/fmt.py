@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write
+from holisticbias.terminal import refuse_unused, write
 
 
 @click.command()
@@ -18,7 +18,6 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     Sorts keys, and sets indentation and blank lines; keeps comments.
     """
     from holisticbias.output import write_files
-    from holisticbias.questions.questions import refuse_unused
     from holisticbias.source.folder import find_source, require_term_file, term_files
     from holisticbias.source.layout import stale_files
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import counted, write, write_changed, write_data
+from holisticbias.terminal import counted, refuse_unused, write, write_changed, write_data
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -57,7 +57,6 @@ def command(
     need. It also writes the changelog and the citation, begins the version
     that follows, and lists the steps that are left.
     """
-    from holisticbias.questions.questions import refuse_unused
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 

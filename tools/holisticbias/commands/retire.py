@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write
+from holisticbias.terminal import refuse_unused, write
 
 
 @click.command()
@@ -35,7 +35,7 @@ def command(
     from holisticbias.contribute.changing import find_entry, retire
     from holisticbias.contribute.proposals import similar_terms
     from holisticbias.questions.adding import show_and_write
-    from holisticbias.questions.questions import Questions, print_lines, refuse_unused
+    from holisticbias.questions.questions import Questions, print_lines
 
     terms = open_terms(source, version)
     found = find_entry(terms.catalog, entry_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write
+from holisticbias.terminal import refuse_unused, write
 
 if TYPE_CHECKING:
     from holisticbias.contribute.entry_text import Field
@@ -48,7 +48,7 @@ def command(
     from holisticbias.contribute.authoring import open_terms
     from holisticbias.contribute.changing import find_entry, reword
     from holisticbias.questions.adding import show_and_write
-    from holisticbias.questions.questions import Questions, refuse_unused
+    from holisticbias.questions.questions import Questions
     from holisticbias.questions.texts import check_criteria, warn_of_spelling
 
     terms = open_terms(source, version)
@@ -62,7 +62,7 @@ def command(
         check_criteria(terms.catalog, ask, text)
         warn_of_spelling(terms.catalog, text)
     why = ask.text("reason", "Why does it change?") if found.published else ""
-    refuse_unused({"meets_criteria", "reason"} - ask.asked, "on this change")
+    refuse_unused({"reason"} - ask.asked | ({"meets_criteria"} if text is None else set()), "on this change")
     edits = reword(terms, entry_id, values, why)
     if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
         write(f"{entry_id} is reworded{f' from version {terms.version} on' if found.published else ''}.")

@@ -38,13 +38,13 @@ def repeat_boolean(value: bool, size: int) -> pa.BooleanArray:
     return pa.Array.from_buffers(pa.bool_(), size, [None, pa.py_buffer(bytes([255 * value]) * ((size + 7) // 8))])
 
 
-def numbers(array: pa.Int32Array) -> "Int32s":
+def numbers(array: pa.Int32Array) -> Int32s:
     """The values of an integer column without nulls, not copied: ``to_numpy`` of Arrow imports pandas."""
     width = array.type.bit_width // 8
     return np.frombuffer(array.buffers()[1], f"<i{width}", len(array), array.offset * width)
 
 
-def integers(values: "Int32s") -> pa.Int32Array:
+def integers(values: Int32s) -> pa.Int32Array:
     """32-bit integer column without nulls."""
     contiguous = np.ascontiguousarray(values, np.int32)
     return pa.Array.from_buffers(pa.int32(), len(contiguous), [None, pa.py_buffer(contiguous)])
@@ -61,7 +61,7 @@ def encode_texts(texts: Sequence[str | None]) -> pa.DictionaryArray:
     return take_texts(texts, np.arange(len(texts), dtype=np.int32))
 
 
-def take_texts(texts: Sequence[str | None], indices: "Int32s") -> pa.DictionaryArray:
+def take_texts(texts: Sequence[str | None], indices: Int32s) -> pa.DictionaryArray:
     """Dictionary column of ``texts[i]`` for each index; null for index -1 and for None."""
     codes = {v: i for i, v in enumerate(dict.fromkeys(v for v in texts if v is not None))}
     code_of = np.array([*(-1 if v is None else codes[v] for v in texts), -1], np.int32)

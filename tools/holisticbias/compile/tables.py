@@ -27,7 +27,9 @@ KINDS = {
     "prompts": "prompt",
     "specifications": "specification",
 }
-_TERMS = ("descriptor", "noun", "template")
+TERMS = ("descriptors", "nouns", "templates")
+COMPANIONS = ("collections", "prompts", "specifications")
+KINDS_OF_TERMS = tuple(KINDS[name] for name in TERMS)
 _NOT_DETAILS = {"id", "text", "since", "until", "replaced_by", "reason", "history", "sources", "assessments"}
 _HISTORY = table_form(
     "version article_rule kind group=file.group entry_id=entry.id text=entry.text plural=entry.plural "
@@ -49,7 +51,7 @@ class HistoryRow(NamedTuple):
     @property
     def details(self) -> str | None:
         """The keys that have no column, as JSON; null for descriptors, nouns and templates."""
-        if self.kind in _TERMS:
+        if self.kind in KINDS_OF_TERMS:
             return None
         keys = self.entry.model_dump(mode="json", exclude=_NOT_DETAILS, exclude_defaults=True)
         return json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
@@ -73,40 +75,8 @@ def _rows(catalog: Catalog, version: str, layout: int) -> Iterator[tuple[TermFil
         held, rule = catalog.at(past), catalog.release(past).article_rule
         for file, entry in held.entries():
             kind = KINDS[file.kind]
-            if kind in _TERMS or layout >= WITH_PROMPTS:
+            if kind in KINDS_OF_TERMS or layout >= WITH_PROMPTS:
                 yield file, HistoryRow(past, rule, kind, entry)
-
-
-class Changes(NamedTuple):
-    """Number of entries of one kind that a version added, changed and removed."""
-
-    added: int
-    changed: int
-    removed: int
-
-
-def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
-    """The version before the newest, and changes since then by kind of entry; null for a first version."""
-    rows = history.to_pylist()
-    versions = list(dict.fromkeys(row["version"] for row in rows))
-    if len(versions) < 2:
-        return None
-    kinds = [kind for kind in KINDS.values() if kind in _TERMS or any(row["kind"] == kind for row in rows)]
-    return versions[-2], {kind: _changes(rows, versions[-2:], kind) for kind in kinds}
-
-
-def _changes(rows: list[dict[str, object]], versions: list[str], kind: str) -> Changes:
-    """Compare the entries of a kind in two versions; the article rule does not count."""
-    old, new = (
-        {
-            r["entry_id"]: {**r, "version": "", "article_rule": ""}
-            for r in rows
-            if (r["version"], r["kind"]) == (v, kind)
-        }
-        for v in versions
-    )
-    shared = old.keys() & new.keys()
-    return Changes(len(new.keys() - old.keys()), sum(old[i] != new[i] for i in shared), len(old.keys() - new.keys()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +144,6 @@ def _attribute_rows(entry: Specification) -> Iterator[PartRow]:
         yield PartRow(entry, "opposite", sets.get(negative), term=negative, opposite=positive)
     for template in entry.templates:
         yield PartRow(entry, "template", term=template)
-
-
-TERMS = ("descriptors", "nouns", "templates")
-COMPANIONS = ("collections", "prompts", "specifications")
 
 
 def compile_tables(

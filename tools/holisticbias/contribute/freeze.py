@@ -92,19 +92,20 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
             f"the summary in releases/{before.name} still says {IN_PREPARATION!r}: describe what the version changes"
         )
     digest, record = _record(catalog, version, file, texts[file], today)
-    before.rename(file)
     try:
-        write_files({path: text for path, text in {**texts, **record}.items() if path != file})
-    except OutputError:  # none was written
-        file.rename(before)
-        raise
+        before.rename(file)
+        try:
+            write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+        except OutputError:  # none was written
+            file.rename(before)
+            raise
+        for path in moved:
+            path.unlink()
+            with suppress(OSError):  # the folder has other files
+                path.parent.rmdir()
+        write_files({file: record[file]})
     except KeyboardInterrupt as error:
         raise KeyboardInterrupt(f"run holisticbias releases --freeze {version} to finish") from error
-    for path in moved:
-        path.unlink()
-        with suppress(OSError):  # the folder has other files
-            path.parent.rmdir()
-    write_files({file: record[file]})
     return digest
 
 

@@ -18,7 +18,7 @@ from holisticbias.contribute.proposals import unknown_id
 from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, read_document
 from holisticbias.source.findings import one_line
-from holisticbias.source.schema import schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Date, Judged, Judgement, Locale, Prose, Pseudonym, Record, Text
 

@@ -11,10 +11,10 @@ from holisticbias.contribute.changing import difference
 from holisticbias.contribute.entry_text import Edit
 from holisticbias.errors import SourceError
 from holisticbias.questions.prompts import ask_prompt
-from holisticbias.questions.questions import Questions, answered, print_lines, refuse_unused
+from holisticbias.questions.questions import Questions, answered, print_lines
 from holisticbias.questions.specifications import ask_specification
 from holisticbias.questions.terms import ask_noun, ask_template, ask_term
-from holisticbias.terminal import counted, write, write_changed
+from holisticbias.terminal import counted, refuse_unused, write, write_changed
 
 _KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
     "term": ask_term,
@@ -43,9 +43,14 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
         edits = terms.whole([add_entry(terms, draft)])
         answer = "yes"
         try:
-            refuse_unused(ask.given.keys() - ask.asked, "on this entry")
+            refuse_unused(ask.given.keys() - ask.asked - {"meets_criteria"}, "on this entry")
+        except click.UsageError as error:
+            if ask.yes:
+                raise
+            write(f"\n{error}", err=True)
+        try:
             check_edits(terms.root, edits)
-        except (SourceError, click.UsageError) as error:
+        except SourceError as error:
             if ask.yes:
                 raise
             write(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)

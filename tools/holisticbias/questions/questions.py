@@ -1,11 +1,10 @@
 """Questions on the terminal that options can answer."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from holisticbias.contribute.markdown import plain
 from holisticbias.errors import SourceError
@@ -171,15 +170,6 @@ def answered(option: str, ask: Callable[..., T], *question: object, **settings: 
             raise
         why = "ended before an answer" if isinstance(error, click.Abort) else "is not UTF-8"
         raise click.UsageError(f"{option} is needed: standard input {why}.") from error
-
-
-def refuse_unused(names: Collection[str], where: str) -> None:
-    """Raise ``click.UsageError`` for an option of these names that is on the command line: it has no effect there."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if isinstance(option, click.Option) and option.name in names and given:
-            raise click.UsageError(f"{option.opts[0]} has no effect {where}, so leave it out: {option.help}")
 
 
 def print_lines(title: str, lines: Iterable[str] = (), *, err: bool = False) -> None:

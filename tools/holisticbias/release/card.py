@@ -4,13 +4,14 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
 from holisticbias.compile.counts import WHY, Count
-from holisticbias.compile.tables import changes
+from holisticbias.compile.tables import KINDS, KINDS_OF_TERMS
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.parquet import card_features
 
@@ -130,7 +131,7 @@ def _judges(descriptors: pa.Table) -> Iterator[str]:
 
 
 def _change_lines(history: pa.Table | None) -> Iterator[str]:
-    found = None if history is None else changes(history)
+    found = None if history is None else _changes_of(history)
     if history is None:
         yield "See the whole release."
     elif found is None:
@@ -141,3 +142,35 @@ def _change_lines(history: pa.Table | None) -> Iterator[str]:
         for kind, c in kinds.items():
             yield f"| {kind}s | {c.added} | {c.changed} | {c.removed} |"
         yield "\nThe table `history` lists them."
+
+
+class Changes(NamedTuple):
+    """Number of entries of one kind that a version added, changed and removed."""
+
+    added: int
+    changed: int
+    removed: int
+
+
+def _changes_of(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
+    """The version before the newest, and changes since then by kind of entry; null for a first version."""
+    rows = history.to_pylist()
+    versions = list(dict.fromkeys(row["version"] for row in rows))
+    if len(versions) < 2:
+        return None
+    kinds = [kind for kind in KINDS.values() if kind in KINDS_OF_TERMS or any(row["kind"] == kind for row in rows)]
+    return versions[-2], {kind: _changes_of_kind(rows, versions[-2:], kind) for kind in kinds}
+
+
+def _changes_of_kind(rows: list[dict[str, object]], versions: list[str], kind: str) -> Changes:
+    """Compare the entries of a kind in two versions; the article rule does not count."""
+    old, new = (
+        {
+            r["entry_id"]: {**r, "version": "", "article_rule": ""}
+            for r in rows
+            if (r["version"], r["kind"]) == (v, kind)
+        }
+        for v in versions
+    )
+    shared = old.keys() & new.keys()
+    return Changes(len(new.keys() - old.keys()), sum(old[i] != new[i] for i in shared), len(old.keys() - new.keys()))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
-from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
+from holisticbias_eval.stereotypes.specifications import found_specifications, short_titles
 from holisticbias_eval.units import show
 
 NAME = "group_perplexity"
@@ -243,14 +244,19 @@ def _pairing(dimension: Dimension) -> Iterator[str]:
         yield f"{name}: {len(dimension.groups)} groups; pairs are compared up to {MOST_GROUPS}"
 
 
-def said_dimension(name: str, titles: Mapping[str, str] | None = None) -> str:
-    """A dimension in words: the title of the specification whose id it is, with what stands behind the id.
+@cache
+def _known_titles() -> Mapping[str, str]:
+    return short_titles({name: found.text for name, found in found_specifications().items()})
 
-    ``titles`` are by default those of the specifications that are known.
+
+def said_dimension(name: str, titles: Mapping[str, str] | None = None) -> str:
+    """A dimension in words: the title of the specification whose id it is, followed by the rest of the name.
+
+    ``titles`` are by default those of the known specifications.
     """
     whole = name.partition(" (")[0].removesuffix(WITH_HELD_OUT)
-    known = short_titles(specification_titles()) if titles is None else titles
-    return cut(f"{known.get(whole, whole)}{name.removeprefix(whole)}")
+    known = _known_titles() if titles is None else titles
+    return f"{known[whole]} {cut(name.removeprefix(whole))}".strip() if whole in known else cut(name)
 
 
 def cut(text: str) -> str:

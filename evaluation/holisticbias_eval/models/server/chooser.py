@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 
-from holisticbias.source.schema import schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.model import PairScorer, server_identity
 from holisticbias_eval.models.server.http import RequestError

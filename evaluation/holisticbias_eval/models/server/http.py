@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import urllib3
 from pydantic import ValidationError
 
-from holisticbias.source.schema import schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.address import KEY_IN_ADDRESS, KEY_VARIABLE, check_address, read_key, without_key
 from holisticbias_eval.models.settings import ModelSettings
