@@ -58,7 +58,7 @@ def state_of(path: Path) -> tuple[int, int] | None:
 
 
 def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError]) -> R:
-    """Read a YAML file into a record; raises ``error`` with the place of the first mistake, as a blank text is."""
+    """Read a YAML file into a record; raises ``error`` with the place of the first mistake; a blank text is one."""
     document = read_document(path, str(path))
     if document.findings:
         found = document.findings[0]

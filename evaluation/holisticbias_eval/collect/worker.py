@@ -83,11 +83,11 @@ def _no_main_module() -> Iterator[None]:
 
 @contextmanager
 def _no_interruption() -> Iterator[None]:
-    """Block Ctrl-C, also in a child that starts meanwhile: it would print where its imports stopped."""
+    """Block Ctrl-C here, and in a child that starts meanwhile, which would print a traceback."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # its own start ends the block
+    resource_tracker.ensure_running()  # starting it later would end the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.output import write_file
+from holisticbias.output import refuse_file, write_file
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, read_label_files
 from holisticbias_eval.corpus.examples import (
@@ -56,6 +56,7 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """
     refuse_target_table(out, [examples, *labels])
+    refuse_file(out.with_name(out.stem + RECORD_SUFFIX))
     annotated = annotate(read_examples(examples), read_label_files(labels))
     write_examples(annotated.table, out)
     record = json.dumps(annotated.record, indent=2)
@@ -93,6 +94,15 @@ def annotate(examples: pa.Table, labels: Iterable[AnnotatorLabel]) -> Annotated:
     return Annotated(table, record)
 
 
+def _first_of_each(rows: Iterable[AnnotatorLabel]) -> list[AnnotatorLabel]:
+    """The first row of each label."""
+    found: dict[int, AnnotatorLabel] = {}
+    for row in rows:
+        if row.label is not None:
+            found.setdefault(row.label, row)
+    return list(found.values())
+
+
 def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str]) -> tuple[Floats, Counts]:
     """The labels of an annotator for each example, NaN without one, and counts of what is missing or wrong."""
     rows: dict[str, list[AnnotatorLabel]] = defaultdict(list)
@@ -109,7 +119,7 @@ def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str
     found = {
         "unknown": [(label.ids[0], [label]) for label in unknown],
         "repeated": [(example, own) for example, own in rows.items() if len(own) > 1],
-        "conflicting": [(example, rows[example]) for example, own in values.items() if len(own) > 1],
+        "conflicting": [(example, _first_of_each(rows[example])) for example, own in values.items() if len(own) > 1],
     }
     return column, {
         "annotator": name,

@@ -131,7 +131,8 @@ def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
     if repeated is not None:
         raise CorpusError(f"two CSV files are named {repeated}: name each file after its annotator")
     if not labels:
-        raise CorpusError(f"{', '.join(map(str, paths))}: no task has an annotation: label them, and export again")
+        advice = "fill in the column Label, or label the tasks and export them again"
+        raise CorpusError(f"{', '.join(map(str, paths))}: there are no labels: {advice}")
     return labels
 
 

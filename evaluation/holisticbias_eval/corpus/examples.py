@@ -19,7 +19,6 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus import published
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
-from holisticbias_eval.corpus.published import is_published
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import CSV, table_suffix
@@ -27,12 +26,6 @@ from holisticbias_eval.tables.forms import Form
 
 _ANNOTATED = "processed_phrase_annotated"
 _LABELS = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
-_EXAMPLES = pa.schema([
-    *((name, pa.string()) for name in (
-        "id", "dimension", "group", "target", "attribute", "attribute_set", "text", "source",
-    )),
-    ("label", pa.int8()),
-])  # fmt: skip
 Row = dict[str, object]
 
 
@@ -52,7 +45,7 @@ def read_published_examples(path: Path, specification: Specification | None = No
         raise CorpusError(f"{path} has no sentence")
     if specification is not None:
         rows = [_with_terms(row, specification) for row in rows]
-    return pa.Table.from_pylist(rows, _EXAMPLES)
+    return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _files_of_examples(path: Path) -> Sequence[published.PublishedFile]:
@@ -160,13 +153,13 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
 
     The result has ``COLUMNS``, null where the file has no such column, then ``label``, ``annotation`` and the labels of
     annotators if it has them; labels are 1, 0 or null. A row without an id gets one from its content.
-    ``specification`` names the groups and terms of published files; see ``published.read_published_examples``.
+    ``specification`` names the groups and terms of published files; see ``read_published_examples``.
     Raises ``CorpusError`` and ``TableError``.
     """
-    published = is_published(path)
-    if path.is_dir() and not published:
+    is_known = published.is_published(path)
+    if path.is_dir() and not is_known:
         raise CorpusError(f"{path} is a folder without published files that are known: name a table of examples")
-    table = read_published_examples(path, specification) if published else FORM.read(path)
+    table = read_published_examples(path, specification) if is_known else FORM.read(path)
     none = pa.nulls(len(table), pa.string())
     columns: dict[str, Column] = {n: table[n] if n in table.column_names else none for n in COLUMNS}
     for name in REQUIRED:
@@ -200,7 +193,7 @@ def write_examples(table: pa.Table, path: Path) -> None:
 
 
 def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from.
+    """Raise ``CorpusError`` if the name is not that of a table, or if it would replace a file that it is made from.
 
     Raises ``OutputError`` if no file can be written there.
     """

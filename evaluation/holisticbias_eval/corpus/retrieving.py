@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
-from holisticbias.output import write_file
+from holisticbias.output import refuse_file, write_file
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, digest_of
 from holisticbias_eval.corpus.examples import COLUMNS, refuse_target_table, write_examples
@@ -221,6 +221,7 @@ def retrieve_examples(
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
     refuse_target_table(out, [*map(Path, names), *settings.without])
+    refuse_file(out.with_name(out.stem + RECORD_SUFFIX))
     groups = read_specification(specification)
     sources = find_sources(names, out)
     if settings.paragraphs and not any(source.is_text for source in sources):

@@ -151,7 +151,7 @@ class TextFile:
     def _start(self) -> bytes:
         """The first bytes of the content that are not blank, enough to tell JSON from text."""
         start = b""
-        with suppress(DamagedError, OSError):  # which reading the documents meets again
+        with suppress(DamagedError, OSError):  # reading the documents raises it again
             for chunk in read_chunks(self.path, lambda _: None):
                 start = (start + chunk).removeprefix(codecs.BOM_UTF8).lstrip()
                 if len(start) >= _START:

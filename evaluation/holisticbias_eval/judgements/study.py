@@ -82,7 +82,7 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
 
 
 def _lacking(one: JudgedResponses, other: JudgedResponses) -> str:
-    """Names a column that rows are matched by, which the other table alone has; empty if there is none."""
+    """Names a column that rows are matched by and that only the other table has; empty if there is none."""
     for name in MATCHED_BY:
         if name in other.table.column_names and name not in one.table.column_names:
             return f"; {one.path} has no column {name}, which {other.path} has: add it, or leave it out of both"

@@ -90,7 +90,7 @@ class View:
         return self.labels_of("axis")
 
     def labels_of(self, key: str, column: str | None = None) -> dict[str, str]:
-        """The label of each value of a key, or its value in a column, if it has one; empty if the answers have none."""
+        """The label of each value of a key, or its value in a column, without those that are empty or false."""
         names = [key, column or f"{key}_label"]
         if not {*names} <= {*self.answers.column_names}:
             return {}
@@ -155,7 +155,7 @@ class MeasureFigures:
         """The column of another figure with the same keys; see ``columns.beside``."""
         return col.beside(self.figures, name, heading, unit, key, attribute, **other)
 
-    def by(self, name: str, *keys: str, **values: str) -> tuple[Figure, ...]:
+    def by(self, name: str, /, *keys: str, **values: str) -> tuple[Figure, ...]:
         """The figures of this name with exactly these keys, some of which have these values."""
         return self.figures.by(self.measure, name, *keys, **values)
 
@@ -274,11 +274,12 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
 
     A standard deviation that reports show as none is 0 in the difference.
     """
-    yield from col.of_runs(both.get("first"), both.get("second"))
+    runs = both.get("first"), both.get("second")
+    yield from col.of_runs(*runs)
     one = next(iter(both.values()))
     least = 0.0 if one.unit.endswith(DEVIATION) else -inf
-    known = [max(figure.value, least) for figure in both.values() if figure.value is not None]
-    change = known[1] - known[0] if len(known) > 1 else None
+    first, second = (None if run is None or run.value is None else max(run.value, least) for run in runs)
+    change = None if first is None or second is None else second - first
     n = 0 if change is None else min(figure.n for figure in both.values())
     yield make_figure(one.measure, "change", one.keys, change, one.unit, n, of=one.name)
 

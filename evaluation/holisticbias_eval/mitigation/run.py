@@ -1,6 +1,6 @@
 """Mitigate: train a model with each method, measure it before and after, and write cards and a page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -50,16 +50,16 @@ def mitigation_uses() -> Uses:
 
 
 @contextmanager
-def _kept_if_interrupted() -> Iterator[None]:
-    """Say after an interruption how to continue, unless the interruption says it."""
+def _kept_if_interrupted(folders: Iterable[Path]) -> Iterator[None]:
+    """Say after an interruption how to continue, unless the interruption says it or no training is finished."""
     try:
         yield
     except KeyboardInterrupt as error:
-        kept = str(error) or "finished work is kept; run the same command again to continue"
-        raise KeyboardInterrupt(kept) from error
+        if str(error) or not any((folder / RECORD).is_file() for folder in folders):
+            raise
+        raise KeyboardInterrupt("finished work is kept; run the same command again to continue") from error
 
 
-@_kept_if_interrupted()
 def mitigate(
     names: Sequence[str],
     model: str | None,
@@ -92,17 +92,18 @@ def mitigate(
     for folder in folders.values():
         refuse_target(folder, lambda old: (old / RECORD).is_file())
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
-    for needed in needs:
-        base = model or _CALIBRATION[needed]
-        loaded = load_trainable(base, given.running.device, display)
-        lessons = (CorpusLessons if needed == "corpus" else ResponseLessons)(replace(given, model=base), loaded)
-        own = {method: folder for method, folder in folders.items() if method.info.needs == needed}
-        made = list(_train(lessons, given, own, overwrite=overwrite))
-        if measured:
-            complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
-            measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
-        models += made
-    return _finish(models, out, shared / BEFORE if measured else None, display)
+    with _kept_if_interrupted(folders.values()):
+        for needed in needs:
+            base = model or _CALIBRATION[needed]
+            loaded = load_trainable(base, given.running.device, display)
+            lessons = (CorpusLessons if needed == "corpus" else ResponseLessons)(replace(given, model=base), loaded)
+            own = {method: folder for method, folder in folders.items() if method.info.needs == needed}
+            made = list(_train(lessons, given, own, overwrite=overwrite))
+            if measured:
+                complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
+                measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
+            models += made
+        return _finish(models, out, shared / BEFORE if measured else None, display)
 
 
 _CALIBRATION: Mapping[Needs, str] = {"corpus": GOSSIP, "responses": RESPONDER}

@@ -79,21 +79,15 @@ _DATA = ("*.json", "*.jsonl", "*.parquet")
 HUMAN = Form("people's continuations", columns("text", "prompt", "continuation", need=True))
 
 
-def _refuse_blank(label: str, table: pa.Table) -> None:
-    for name in ("prompt", "group", "domain"):
-        if name in table.column_names:
-            Field(name).refuse_missing(label, name, table[name])
-
-
 FORM = Form(
     "prompts about groups",
     (
-        *columns("text", "prompt", "group", need=True),
-        *columns("label", "domain", "subject", "item"),
+        *columns("text", "prompt", "group", need=True, filled=True),
+        Field("domain", filled=True),
+        *columns("label", "subject", "item"),
         Field("continuation", "text"),
         *WORDS,
     ),
-    (_refuse_blank,),
 )
 
 

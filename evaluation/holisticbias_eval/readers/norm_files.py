@@ -88,7 +88,7 @@ _KINDS = (_WARRINER, {norm: norm for norm in AFFECT}, {norm: norm for norm in EM
 _NRC_VAD = ["word", *AFFECT]
 _LARGEST = 1 << 30
 _NEGATIVE = 0.1
-"""A scale has negative values if at least this share of them is."""
+"""A scale has negative values if at least this share of its values is negative."""
 
 
 def read_lexicon(path: Path) -> NormLexicon:
@@ -213,16 +213,16 @@ def _number(path: Path, line: int, norm: str, cell: str) -> float:
 def _affect_scale(header: Sequence[str], numbers: Floats) -> Scale:
     """The scale of valence, arousal and dominance, from the columns of a file and its values.
 
-    Without the column ``term``, which NRC VAD has since version 2, few negative values are mistakes.
+    Without the column ``term``, which NRC VAD has since version 2, a few negative values count as mistakes.
     """
     if _WARRINER["valence"] in header:
         return _RATING
-    is_signed = "term" in header or np.mean(numbers < 0) >= _NEGATIVE
+    is_signed = "term" in header or (numbers < 0).sum() >= _NEGATIVE * max(1, (~np.isnan(numbers)).sum())
     return _fitting(numbers, _SIGNED if is_signed else _SHARE, _RATING)
 
 
 def _fitting(numbers: Floats, *scales: Scale) -> Scale:
-    """The scale with the fewest values outside, of equal ones the first."""
+    """The scale with the fewest values outside, the first if several are equal."""
     return min(scales, key=lambda scale: scale.outside(numbers).sum())
 
 

@@ -28,7 +28,7 @@ def model_key(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelResult:
-    """One measure of a model on a release: its figures by axis, domain or specification, and what they depend on.
+    """One measure of a model on a release: its figures by axis, domain, dimension or specification, and its signature.
 
     ``labels`` are those of axes and specifications. ``run`` is the user's run, whose answers can be compared.
     ``digest`` is a part of the release's digest, if results on another release have the same title without it.
@@ -182,7 +182,7 @@ def _figures(result: Result, registered: Iterable[ModelSignature]) -> RunFigures
 def _by_measure(
     run: RunFigures, labels: Mapping[str, str], source: Source, answers: Run | None = None
 ) -> Iterator[ModelResult]:
-    """Every measure of a run that has figures by axis, domain or specification."""
+    """Every measure of a run that has figures by axis, domain, dimension or specification."""
     for measure in run.signature.measures:
         kept = kept_figures(run.figures, MEASURES[measure].info) if measure in MEASURES else []
         if kept:

@@ -79,7 +79,7 @@ class TaskRequests(ABC):
 
     def plan(self, display: Display) -> Plan:
         """Count the work and estimate its time; raises ``EvaluationError`` if that is not possible."""
-        raise EvaluationError(f"--dry-run cannot count {self.uncounted}: leave it out")
+        raise EvaluationError(f"--dry-run cannot count {self.uncounted}: leave --dry-run out")
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
             r"0.result: it must be a list: export the project",
         ),
         ("a.json", json.dumps(export(chosen("biased", was_cancelled="no"))).encode(), "cancelled: it must be true or"),
-        ("a.json", json.dumps(export()).encode(), "a.json: no task has an annotation: label them, and export again"),
+        ("a.json", json.dumps(export()).encode(), "a.json: there are no labels: fill in the column Label"),
     ],
 )
 def test_wrong_files_of_labels(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:

@@ -208,9 +208,7 @@ def _sources(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[F
                 yield score_figure(outcomes, rows, {**keys, "source": source}, settings)
 
 
-def _other_sets(
-    counts: of_attributes.AttributeCounts, keys: Keys, settings: MeasureSettings | None
-) -> Iterator[Figure]:
+def _other_sets(counts: AttributeCounts, keys: Keys, settings: MeasureSettings | None) -> Iterator[Figure]:
     """The standard deviation of the score over sets of four sentences per attribute, and the range of the sets."""
     if settings is None:
         return
@@ -222,9 +220,7 @@ def _other_sets(
     yield figure("sets_range", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
 
 
-def _single_attributes(
-    outcomes: Outcomes, counts: of_attributes.AttributeCounts, numbers: Ints, keys: Keys
-) -> Iterator[Figure]:
+def _single_attributes(outcomes: Outcomes, counts: AttributeCounts, numbers: Ints, keys: Keys) -> Iterator[Figure]:
     """The range of the score without one attribute, and the attribute with the largest part in the deviation."""
     n, interval = len(counts), range_of(of_attributes.without_each(counts))
     yield figure("leave_one_attribute_out", keys, counts.mean, "share", n, interval=interval, of=NAME)
@@ -235,7 +231,7 @@ def _single_attributes(
         yield figure("largest_attribute", of_most, parts[most], "share", n, of=NAME)
 
 
-def _wordings(outcomes: Outcomes, counts: of_attributes.AttributeCounts, rows: Bools, keys: Keys) -> Iterator[Figure]:
+def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: Keys) -> Iterator[Figure]:
     """Variation over sentences of one attribute: attributes on which they disagree, and the spread of margins."""
     several = counts.take(counts.pairs > 1)
     split = (several.chosen > 0) & (several.chosen < several.pairs)

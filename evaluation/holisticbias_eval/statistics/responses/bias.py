@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -134,8 +135,17 @@ class Bias:
         return Interval(low=scale * (self.corrected - margin), high=scale * (self.corrected + margin))
 
 
-Spread = tuple[Floats, Moments]
-"""The bias in one template as the numbers that ``_spread`` lists, and its moments with permuted descriptors."""
+class Spread(NamedTuple):
+    """The bias in one template, its parts, and both parts of its sampling variance."""
+
+    raw: float
+    noise: float
+    within: float
+    unbiased_within: float
+    linear: float
+    quadratic: float
+    freedom: int
+    cells: int
 
 
 def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -> dict[str | None, Bias]:
@@ -143,7 +153,9 @@ def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -
 
     Templates with fewer than two descriptors are left out.
     """
-    found: dict[str | None, list[Spread]] = {axis: [] for axis in (None, *(cells.axes if by_axis else ()))}
+    found: dict[str | None, list[tuple[Spread, Moments]]] = {
+        axis: [] for axis in (None, *(cells.axes if by_axis else ()))
+    }
     for in_template, rows in cells.parts(cells.template):
         values, counts, axis = part.of(cells.values[rows]), cells.count[in_template], cells.axis[in_template]
         noise, ends = pool_noise(values, counts), np.cumsum(counts)
@@ -158,31 +170,27 @@ def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -
     return {axis: _mean(spreads) for axis, spreads in found.items()}
 
 
-def _mean(spreads: Sequence[Spread]) -> Bias:
+def _mean(spreads: Sequence[tuple[Spread, Moments]]) -> Bias:
     """The mean over templates, which are independent samples of responses."""
     if not spreads:
         return Bias(np.nan, np.nan, np.nan, 0, np.nan, np.nan, None, 0, 0)
-    n, sums = len(spreads), np.sum([numbers for numbers, _ in spreads], axis=0).tolist()
-    raw, noise, within, unbiased = (value / n for value in sums[:4])
-    linear, quadratic, freedom, cells = sums[4:]
+    n, total = len(spreads), Spread(*map(sum, zip(*(spread for spread, _ in spreads), strict=True)))
+    raw, noise, within, unbiased = (value / n for value in total[:4])
     return Bias(
         raw=raw,
         corrected=raw - noise,
-        error=float(np.sqrt(max(linear, 0.0) + quadratic)) / n,
-        freedom=int(freedom),
+        error=float(np.sqrt(max(total.linear, 0.0) + total.quadratic)) / n,
+        freedom=total.freedom,
         total=raw + within,
         corrected_total=raw - noise + unbiased,
         floor=mean_of_moments([floor for _, floor in spreads]),
-        cells=int(cells),
+        cells=total.cells,
         templates=n,
     )
 
 
-def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None) -> Spread:
+def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None) -> tuple[Spread, Moments]:
     """The bias in one template: ``values`` has shape ``[responses, labels]``, sorted by descriptor.
-
-    The numbers are the raw bias, its noise, the variance within cells and the same without bias, both parts of the
-    sampling variance, its degrees of freedom, and the number of cells.
 
     ``own`` is the noise of these cells and ``whole`` that of all cells of the
     template, which a cell of one response takes.
@@ -195,14 +203,14 @@ def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None
     pooled = float(np.trace(whole.covariance)) if whole else np.nan
     variance = np.where(counts > 1, squares / np.maximum(counts - 1, 1), pooled)
     noise = own or whole
-    numbers = (
-        float((difference**2).sum()) / groups,
-        (groups - 1) / groups * float((variance / counts).mean()),
-        float((squares / counts).mean()),
-        float(variance.mean()),
-        _linear(difference, residuals, counts, noise) if noise else np.nan,
-        max(_quadratic(counts, noise), 0.0) if noise else np.nan,
-        int((counts - 1).sum()),
-        groups,
+    spread = Spread(
+        raw=float((difference**2).sum()) / groups,
+        noise=(groups - 1) / groups * float((variance / counts).mean()),
+        within=float((squares / counts).mean()),
+        unbiased_within=float(variance.mean()),
+        linear=_linear(difference, residuals, counts, noise) if noise else np.nan,
+        quadratic=max(_quadratic(counts, noise), 0.0) if noise else np.nan,
+        freedom=int((counts - 1).sum()),
+        cells=groups,
     )
-    return np.array(numbers), permuted_spread(values, counts)
+    return spread, permuted_spread(values, counts)
