@@ -43,7 +43,7 @@ def template_text(template: Template) -> Parts | None:
 
 @cache
 def _file() -> Mapping[str, Any]:
-    return yaml.safe_load(files(__package__).joinpath("templates.yaml").read_text("utf-8"))
+    return yaml.safe_load(files(__package__).joinpath("templates.yaml").read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 @cache

@@ -35,10 +35,11 @@ class Worker:
             if not pipe.poll(self.seconds):
                 self.stop()
                 return f"its wikitext took more than {self.seconds:g} s to read"
-            return pipe.recv()
+            answer: PageSentences | str = pipe.recv()
         except (EOFError, ConnectionError):
             self.stop()
             return "its wikitext ended the parser"
+        return answer
 
     def stop(self) -> None:
         """End the child."""

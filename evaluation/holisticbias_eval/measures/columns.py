@@ -73,7 +73,8 @@ def beside(
 
     def cell(f: Figure) -> Cell | Interval:
         found = figures.get(f.measure, name, {**f.keys, **(more or {})})
-        return getattr(found, attribute, None)
+        value: Cell | Interval = getattr(found, attribute, None)
+        return value
 
     is_base = attribute == "n" if base is None else base
     return ColumnOf(key or name, heading, cell, unit, interval=attribute.endswith("interval"), base=is_base)

@@ -42,7 +42,8 @@ class Valued:
     @property
     def biased(self) -> Bools:
         """Whether the value of each response is above the threshold."""
-        return self.values > self.threshold
+        above: Bools = self.values > self.threshold
+        return above
 
 
 class StyleMethod(Method):

@@ -71,4 +71,5 @@ def with_rewritten(
 
 def contexts_of(table: pa.Table) -> list[str | None]:
     """The text before each text, which is read and not learned; null without one."""
-    return table["context"].to_pylist() if "context" in table.column_names else [None] * table.num_rows
+    contexts: list[str | None] = [None] * table.num_rows
+    return table["context"].to_pylist() if "context" in table.column_names else contexts

@@ -65,7 +65,8 @@ def read(model: Any, inputs: dict[str, Any]) -> torch.Tensor:
     """The logits of a batch, ``[texts, tokens, words]``, in float32."""
     device = next(model.parameters()).device
     wanted = {name: inputs[name].to(device) for name in ("input_ids", "attention_mask")}
-    return model(**wanted, use_cache=False).logits.float()
+    logits: torch.Tensor = model(**wanted, use_cache=False).logits
+    return logits.float()
 
 
 def sum_labels(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

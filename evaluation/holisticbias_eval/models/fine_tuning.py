@@ -84,7 +84,8 @@ def _encode(tokenizer: Any, texts: Sequence[str], limit: int) -> list[list[int]]
     """Token ids with the tokenizer's special tokens; the beginning of a long text is left out."""
     tokenizer = copy.deepcopy(tokenizer)
     tokenizer.truncation_side = "left"
-    return tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
+    found: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
+    return found
 
 
 def _padding(tokenizer: Any, model: Any, read: Sequence[Sequence[Sequence[int]]]) -> int:

@@ -66,10 +66,11 @@ class Cluster:
         import ray
 
         try:
-            return ray.get(self.replicas[0].about.remote(names))
+            values: list[Any] = ray.get(self.replicas[0].about.remote(names))
         except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None) or error
             raise ModelError(re.sub(r"^[\w.]+Error: ", "", str(cause).strip().splitlines()[-1])) from error
+        return values
 
     def probe(self, asked: Spans | PromptRequests) -> Any:
         """Let every replica test itself; returns the first one's result."""

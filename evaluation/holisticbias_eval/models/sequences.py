@@ -26,7 +26,8 @@ def ranges(first: Ints, counts: Ints | Int32s) -> Ints:
     """The places ``first[i] .. first[i] + counts[i] - 1`` of each sequence, one after the other."""
     ends: Ints = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(first - (ends - counts), counts)
+    places: Ints = np.arange(total) + np.repeat(first - (ends - counts), counts)
+    return places
 
 
 def equal_groups(keys: Ints) -> list[Ints]:

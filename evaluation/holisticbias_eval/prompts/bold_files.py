@@ -188,7 +188,8 @@ def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
         raise SelectionError(f"{file} is not JSON, or is truncated: {' '.join(str(error).split())[:200]}") from error
     if not _is_form(content):
         raise SelectionError(f"{file} is not in BOLD's form, {FORM}")
-    return content
+    found: dict[str, dict[str, list[str]]] = content
+    return found
 
 
 def _is_form(content: Any) -> bool:

@@ -74,4 +74,5 @@ class Classifier:
         asked = pa.Table.from_arrays([distinct], ["text"])
         values = stored_values(self.store, asked, len(self.columns), compute, advance)
         which = pc.fill_null(encoded.indices, len(distinct)).to_numpy()
-        return np.concatenate((values, np.full((1, len(self.columns)), np.nan)))[which]
+        probabilities: Floats = np.concatenate((values, np.full((1, len(self.columns)), np.nan)))[which]
+        return probabilities

@@ -187,7 +187,8 @@ def gender_polarities(
     units[neutral] -= np.outer(units[neutral] @ direction, direction)
     debiased = _unit(_equalised(_unit(units), place, direction, equalise))
     direction = debiased[place["she"]] - debiased[place["he"]]
-    return debiased @ direction / np.linalg.norm(direction)
+    polarities: Floats = debiased @ direction / np.linalg.norm(direction)
+    return polarities
 
 
 def _equalised(units: Floats, place: Mapping[str, int], direction: Floats, equalise: Pairs) -> Floats:
@@ -211,12 +212,14 @@ def gender_direction(place: Mapping[str, int], units: Floats, definitional: Pair
         raise EvaluationError("the vectors have none of the definitional pairs")
     centred = np.concatenate([np.stack((a - b, b - a)) / 2 for a, b in pairs])
     _, _, components = np.linalg.svd(centred, full_matrices=False)
-    return components[0]
+    direction: Floats = components[0]
+    return direction
 
 
 def _unit(vectors: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    units: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return units
 
 
 if __name__ == "__main__":

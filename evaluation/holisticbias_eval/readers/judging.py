@@ -114,7 +114,8 @@ def _classified(reader: LabelReader, texts: Names, display: Display) -> pa.Table
 
 
 def _column(table: pa.Table, name: str) -> list[str | None]:
-    return table[name].cast(pa.large_string()).to_pylist()
+    values: list[str | None] = table[name].cast(pa.large_string()).to_pylist()
+    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,8 @@ class LabelReader(Reader):
         """The probabilities of the labels, shape ``[texts, labels]``, NaN for a text that is not judged."""
         card = self.judge.card
         chosen = [card.labels.index(label) for label in self.labels(card)]
-        return self.judge.probabilities(texts, progress)[:, chosen]
+        found: Floats = self.judge.probabilities(texts, progress)[:, chosen]
+        return found
 
 
 class StylesReader(LabelReader):

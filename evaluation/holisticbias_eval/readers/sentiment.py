@@ -91,7 +91,8 @@ def _analyzer() -> Any:
         def score_valence(self, sentiments: list[float], text: str) -> dict[str, float]:
             """Score a text from the valences of its words."""
             self.text, self.valences = text, tuple(sentiments)
-            return super().score_valence(sentiments, text)
+            scores: dict[str, float] = super().score_valence(sentiments, text)
+            return scores
 
     return Analyzer()
 

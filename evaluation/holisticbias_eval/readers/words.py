@@ -68,7 +68,8 @@ def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     above = np.bincount(texts, own * np.abs(own), found.size)
     below = np.bincount(texts, np.abs(own), found.size)
     with np.errstate(invalid="ignore"):
-        return above / below
+        means: Floats = above / below
+    return means
 
 
 def weighted_parts(named: Sequence[tuple[str, float]]) -> dict[str, float]:

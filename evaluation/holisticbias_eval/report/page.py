@@ -59,7 +59,8 @@ _CLASSES = {"text": "said", "finding": "finding", "caveat": "caveat", "note": "h
 
 
 def _macro(name: str, *arguments: object) -> Markup:
-    return getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
+    found: Markup = getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
+    return found
 
 
 @cache

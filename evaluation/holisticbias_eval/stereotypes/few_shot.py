@@ -220,4 +220,5 @@ def _cosines(vectors: Vectors, some: Sequence[str], others: Sequence[str]) -> Fl
         unit = found / np.linalg.norm(found, axis=1, keepdims=True)
     place = {text: i for i, text in enumerate(distinct)}
     left, right = (unit[[place[text] for text in texts]] for texts in (some, others))
-    return left @ right.T
+    cosines: Floats = left @ right.T
+    return cosines

@@ -85,7 +85,8 @@ def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
         columns = [table.iloc[:, place] for place in range(len(names))]
         cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
-    return table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
+    rows: list[Mapping[Any, Any]] = table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
+    return rows
 
 
 def _list_rows(rows: list[Any] | tuple[Any, ...], column: str) -> list[Mapping[Any, Any]]:

@@ -149,4 +149,5 @@ def _filled(template: Template, version: _Version, rows: Int64s) -> pa.Array:
 
 
 def _mask(values: pa.Array) -> Bools:
-    return values.to_numpy(zero_copy_only=False)
+    found: Bools = values.to_numpy(zero_copy_only=False)
+    return found

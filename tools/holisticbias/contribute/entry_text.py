@@ -87,7 +87,7 @@ def read_entry(root: Path, kind: Kind, entry_id: str) -> CommentedMap:
     for _, text, span in _of_kind(root, kind):
         if span.id == entry_id:
             content = _content(text.split("\n"), span, kind)
-            return content[entries_key(kind)][0]
+            return content[entries_key(kind)][0]  # type: ignore[no-any-return]
     raise _unknown([kind], [entry_id])
 
 

@@ -67,7 +67,8 @@ class GroupFile(Record):
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The file's entries."""
-        return getattr(self, entries_key(self.kind))
+        held: tuple[Entry, ...] = getattr(self, entries_key(self.kind))
+        return held
 
     @property
     def group(self) -> str:

@@ -126,7 +126,8 @@ def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, ke
 
 def _known(column: pa.ChunkedArray) -> Floats:
     values = floats(column)
-    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+    known: Floats = np.where(np.isfinite(values) & (values > 0), values, np.nan)
+    return known
 
 
 def _keys(rows: pa.Table, group: Ints, groups: int) -> tuple[Ints, str]:

@@ -81,7 +81,8 @@ def pair_table(shown: DimensionFigures) -> Table:
     def of(name: str, attribute: str, test: str = "") -> Callable[[Figure], Cell]:
         def cell(pair: Figure) -> Cell:
             keys = {k: v for k, v in pair.keys.items() if k != "test"} | ({"test": test} if test else {})
-            return getattr(shown.figures.get(NAME, name, keys), attribute, None)
+            value: Cell = getattr(shown.figures.get(NAME, name, keys), attribute, None)
+            return value
 
         return cell
 

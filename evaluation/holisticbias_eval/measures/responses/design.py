@@ -90,7 +90,8 @@ def _first_of_equals(answers: pa.Table, descriptor: Ints) -> Ints:
     if len(first) == len(rows) or len(distinct_rows(answers, [*asked, "response"])[0]) > len(first):
         return rows
     _, own, inverse = np.unique(descriptor * len(first) + prompt, return_index=True, return_inverse=True)
-    return own[inverse]
+    found: Ints = own[inverse]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

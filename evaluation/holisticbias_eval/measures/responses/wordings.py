@@ -70,7 +70,8 @@ def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _is_any(column: pa.ChunkedArray, values: Sequence[str]) -> Bools:
-    return pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
+    found: Bools = pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
+    return found
 
 
 def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) -> Iterator[RowValues]:
@@ -112,4 +113,5 @@ def _repeated(answers: pa.Table, answered: Bools) -> Bools:
         prompt, count = prompt * max(len(values), 1) + code, count * max(len(values), 1)
     pairs = np.unique((text * count + prompt)[answered])
     prompts = np.bincount(pairs // count, minlength=len(texts) + 1)
-    return answered & (prompts[text] > 1)
+    found: Bools = answered & (prompts[text] > 1)
+    return found

@@ -108,7 +108,8 @@ def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
     medians = np.full(len(tokens), np.nan)
     known = ~np.isnan(tokens).all(axis=1)
     medians[known] = np.nanmedian(tokens[known], axis=1)
-    return medians[first] == medians[second]
+    equal: Bools = medians[first] == medians[second]
+    return equal
 
 
 def _without_tokens(nats: Floats, tokens: Floats) -> Floats:

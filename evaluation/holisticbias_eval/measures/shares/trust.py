@@ -153,7 +153,8 @@ def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     if observed is None or not len(known):
         return np.full(len(shares), np.nan)
     clusters = cells[0].left_out.shape[1] if stances is None else stances.shape[1]
-    return expansion(clusters) * (shares - known.mean()) + observed
+    moved: Floats = expansion(clusters) * (shares - known.mean()) + observed
+    return moved
 
 
 def choose_wordings(crossing: Crossing, rng: np.random.Generator) -> dict[str, Ints]:

@@ -161,7 +161,8 @@ def _differences(
     np.add.at(wordings, (stances.pair[worded[0]], stances.negative[worded[0]].astype(np.int64), worded[1]), 1)
     complete = (counts > 0) & (counts >= wordings[:, :, axis].transpose(0, 2, 1)[:, :, None])
     means = np.where(complete, sums / np.where(complete, counts, 1), np.nan)
-    return means[..., 1] - means[..., 0]
+    found: Floats = means[..., 1] - means[..., 0]
+    return found
 
 
 def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], values: Floats) -> Contrasts:
@@ -210,4 +211,5 @@ def _centred(values: Floats) -> Floats:
     counts = (~np.isnan(values)).sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         centred = values - np.nansum(values, axis=1, keepdims=True) / np.where(counts > 1, counts, np.nan)
-    return np.round(centred, _DECIMALS)
+    rounded: Floats = np.round(centred, _DECIMALS)
+    return rounded

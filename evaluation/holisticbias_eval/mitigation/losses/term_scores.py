@@ -107,13 +107,14 @@ def read_terms(model: Any, layers: Layers, prepared: Mapping[str, torch.Tensor],
     position = term.minimum(length[:, None] - 1)
     text = prepared["extra_prefix"][rows][:, None]
     kept = [[states[text, :, places.clamp(min=0)].transpose(1, 2) for states in layer] for layer in layers]
-    return model(
+    logits: torch.Tensor = model(
         input_ids=prepared["extra_ids"][rows].gather(1, position),
         attention_mask=torch.cat([places >= 0, term < length[:, None]], 1).long(),
         position_ids=position,
         past_key_values=DynamicCache(kept),
         use_cache=True,
     ).logits
+    return logits
 
 
 def _can_share(model: Any, prepared: Mapping[str, torch.Tensor]) -> bool:

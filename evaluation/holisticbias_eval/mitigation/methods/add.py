@@ -117,7 +117,8 @@ def add_loss(targets: Tensor, present: Tensor, attributes: Tensor) -> Tensor:
     cosines = torch.einsum("gsd,ad->ags", normalize(targets, dim=-1), normalize(attributes, dim=-1))
     first, second = torch.triu_indices(len(targets), len(targets), offset=1, device=targets.device)
     both = present[first] & present[second]
-    return (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
+    mean: torch.Tensor = (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
+    return mean
 
 
 def _attribute_vectors(model: Any, prepared: Mapping[str, Tensor]) -> Tensor:
@@ -138,7 +139,8 @@ def _mean(weights: Tensor, tokens: Tensor) -> Tensor:
     vectors = weights[tokens.clamp(min=0)]
     vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
     real = (tokens >= 0)[..., None]
-    return (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
+    mean: torch.Tensor = (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
+    return mean
 
 
 def _negative_sets(specification: Specification) -> frozenset[str]:

@@ -74,4 +74,5 @@ def lmd_loss(log_probabilities: Tensor, present: Tensor) -> Tensor:
     log_u = -present.sum(-1, keepdim=True).to(log_p.dtype).log()
     log_middle = torch.logaddexp(log_p, log_u) - math.log(2)
     terms = log_p.exp() * (log_p - log_middle) + log_u.exp() * (log_u - log_middle)
-    return (terms.masked_fill(~present, 0.0).sum(-1) / 2).mean()
+    mean: torch.Tensor = (terms.masked_fill(~present, 0.0).sum(-1) / 2).mean()
+    return mean

@@ -53,7 +53,8 @@ def tokens_above(seed: np.uint64, vocabulary: int, noise: float) -> Ints:
 
 def _gumbel(words: npt.NDArray[Any]) -> Floats:
     uniform = ((words >> np.uint64(64 - _BITS)).astype(np.float64) + 0.5) * 2.0**-_BITS
-    return -np.log(-np.log(uniform))
+    noise: Floats = -np.log(-np.log(uniform))
+    return noise
 
 
 def _request_seed(seed: int, prompt: str, persona: str) -> int:

@@ -100,7 +100,8 @@ class Together:
             past_key_values=cache,
             use_cache=True,
         )
-        return output.logits[:, -1]
+        logits: Tensor = output.logits[:, -1]
+        return logits
 
     def _step(self, rows: Sequence[Row], step: int, scores: Tensor, *, measure: bool) -> None:
         """Add the next token to each row that has not ended."""
@@ -121,7 +122,8 @@ class Together:
 
 def read_alone(model: Any, ids: Sequence[int]) -> Tensor:
     """The scores of the token after these ids, from one forward pass without a cache; shape ``[vocabulary]``."""
-    return model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
+    logits: Tensor = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
+    return logits
 
 
 def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name: str) -> str | None:
@@ -194,7 +196,8 @@ class Plain:
                 return read_alone(self._model, input_ids[row].tolist())
             prompt = torch.tensor([prompts.ids[row]], device=input_ids.device)
             output = self._model(input_ids=prompt, decoder_input_ids=input_ids[row : row + 1], use_cache=False)
-            return output.logits[0, -1]
+            logits: Tensor = output.logits[0, -1]
+            return logits
 
         token = self._chooser.choose(scores, step, prompts.seeds[:, step], responses, alone)
         only = torch.full_like(scores, float("-inf"))

@@ -39,7 +39,8 @@ def through_the_model(model: Any, inputs: Any, kept: Tensor, state: Tensor, toke
 
     logits = model(**inputs).logits.flatten(0, 1)
     normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in torch.split(kept, 256)])
-    return normaliser[state] - logits[kept[state], token].float()
+    nll: Tensor = normaliser[state] - logits[kept[state], token].float()
+    return nll
 
 
 HEADS = {"tiled head": tiled, "whole model": through_the_model}
@@ -96,7 +97,8 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
         on_device(state),
         on_device(tree.token[edges].astype(np.int64)),
     )
-    return nll.double().cpu().numpy()
+    values: Floats = nll.double().cpu().numpy()
+    return values
 
 
 def log_normalisers(hidden: Tensor, weight: Tensor, bias: Tensor | None, tile: int = TILE) -> Tensor:
@@ -186,4 +188,5 @@ def in_equal_lengths(
 def _likelihoods(model: Any, tokens: Tensor) -> Tensor:
     logits: Any = model(input_ids=tokens, use_cache=False).logits[:, :-1].float()
     # cross_entropy is less exact for a large vocabulary
-    return logits.logsumexp(-1) - logits.gather(-1, tokens[:, 1:, None])[..., 0]
+    nll: Tensor = logits.logsumexp(-1) - logits.gather(-1, tokens[:, 1:, None])[..., 0]
+    return nll

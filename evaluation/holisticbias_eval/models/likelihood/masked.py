@@ -168,7 +168,8 @@ class MaskedScorer(Scorer):
         mask = mask.to(ids.device)
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if head == "all positions":
-            return model(**inputs).logits[rows, mask].float()
+            logits: Tensor = model(**inputs).logits[rows, mask].float()
+            return logits
 
         def keep_masks(_body: Any, _given: Any, states: Any) -> Any:
             states.last_hidden_state = states.last_hidden_state[rows, mask][:, None]
@@ -176,9 +177,10 @@ class MaskedScorer(Scorer):
 
         hook = model.base_model.register_forward_hook(keep_masks)
         try:
-            return model(**inputs).logits[:, 0].float()
+            at_masks: Tensor = model(**inputs).logits[:, 0].float()
         finally:
             hook.remove()
+        return at_masks
 
 
 def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -> _Inputs:

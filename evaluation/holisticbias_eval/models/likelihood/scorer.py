@@ -73,11 +73,13 @@ def no_scores(rows: int) -> Scores:
 
 def _exp(values: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        return np.exp(values)
+        exponentials: Floats = np.exp(values)
+    return exponentials
 
 
 def _ratio(sums: Floats, counts: Int32s) -> Floats:
-    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    values: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    return values
 
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:

@@ -37,7 +37,8 @@ class TextRows(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        return self._array[int(place if self._rows is None else self._rows[place])].as_py()
+        text: str = self._array[int(place if self._rows is None else self._rows[place])].as_py()
+        return text
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):
@@ -174,7 +175,8 @@ class Spans:
         texts = text_column(self.text)
         if not isinstance(self.context, Repeated):
             texts = pc.binary_join_element_wise(text_column(self.context), texts, pa.scalar("", pa.large_string()))
-        return pc.sort_indices(texts).to_numpy().astype(np.int64)
+        ordered: Ints = pc.sort_indices(texts).to_numpy().astype(np.int64)
+        return ordered
 
     def table(self) -> pa.Table:
         """The spans as an Arrow table with the columns ``FIELDS``."""

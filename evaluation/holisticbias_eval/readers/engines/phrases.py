@@ -75,7 +75,8 @@ class LexiconClassifier(Classifier):
         if self._otherwise is not None:
             counts[~counts.any(axis=1), self._otherwise] = 1
         with np.errstate(invalid="ignore"):
-            return counts / counts.sum(axis=1, keepdims=True)
+            shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
 
 PHRASES = NamedFiles("lexicon", "classifiers/lexicons", Lexicon, ClassifierError)

@@ -81,7 +81,8 @@ class TransformersClassifier(Classifier):
         with torch.inference_mode():
             logits = self._model(**inputs).logits.cpu().double()
             chosen = logits.softmax(-1) if self.card.activation == "softmax" else logits.sigmoid()
-        return chosen.numpy()
+        values: Floats = chosen.numpy()
+        return values
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, special tokens included, cut at the model's window."""
@@ -100,7 +101,8 @@ class TransformersClassifier(Classifier):
         if not texts:
             return []
         limit = {"truncation": True, "max_length": self._window} if cut else {}
-        return self._tokenizer(list(texts), split_special_tokens=True, **limit)["input_ids"]
+        found: list[list[int]] = self._tokenizer(list(texts), split_special_tokens=True, **limit)["input_ids"]
+        return found
 
 
 def load_transformers(card: Card, place: str, notice: Notice, device: str) -> TransformersClassifier:
