@@ -142,8 +142,9 @@ def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Pa
     found = hbe.evaluate(recipe=recipe, progress=False, no_store=True)
     assert found.result.signature.measures == ("medians", "love_hate")
     assert found.result.signature.settings["sentences_where"] == "axis=age"
-    own = hbe.evaluate(recipe=recipe, measures="medians", where={"axis": "ability"}, limit=None, no_store=True)
+    own = hbe.evaluate(recipe=recipe, measures="medians", where={"axis": ["ability"]}, limit=None, no_store=True)
     assert own.result.signature.measures == ("medians",)
+    assert set(own.answers["axis"].to_pylist()) == {"ability"}
     assert own.result.signature.settings["sentences_where"] == "axis=ability"
     recipe.write_text("decoding: greedy\nprompts: none.txt\n")
     made = hbe.generate(prompts=["Hi!"], recipe=recipe, progress=False, no_store=True)
@@ -191,6 +192,7 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),
         (lambda: hbe.mitigate("lmd", Path("none"), out="out", no_measure=True), ModelError, "none"),
+        (lambda: hbe.mitigate("cada", out="out", weight=2), EvaluationError, "--weight is for lmd and add"),
         (lambda: hbe.open_run(WRONG), RunError, "a run is what evaluate gives, or its folder, not int"),
         (lambda: hbe.compare("none", WRONG), RunError, "none is not a run"),
     ],

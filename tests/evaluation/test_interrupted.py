@@ -113,3 +113,12 @@ def test_an_interruption_does_not_wait_for_the_answer_of_a_server(
     process.send_signal(signal.SIGINT)
     _, printed = process.communicate(timeout=60)
     assert (process.returncode, "holisticbias: interrupted; " in printed) == (130, True)
+
+
+def test_a_command_that_fails_does_not_wait_for_threads() -> None:
+    code = (
+        "import sys, threading; from holisticbias.__main__ import run; "
+        "threading.Thread(target=threading.Event().wait).start(); sys.argv = ['holisticbias', 'report', 'none']; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr

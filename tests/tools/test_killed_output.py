@@ -196,12 +196,16 @@ def test_writers_side_by_side_of_which_some_are_killed(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["target"]
 
 
-@pytest.mark.parametrize(("name", "says"), [(".", "is a folder: name a file"), ("file/x.txt", "cannot write to")])
+@pytest.mark.parametrize(
+    ("name", "says"), [(".", "is a folder: name a file"), ("file/x.txt", "cannot write to"), ("pipe", "or a pipe")]
+)
 def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "file").write_bytes(b"old")
+    os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OutputError, match=says):
         write_file(tmp_path / name, b"new")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "pipe"}
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_files_are_written_all_or_none(tmp_path: Path) -> None:

@@ -173,8 +173,10 @@ def test_what_there_is_to_review(terms_copy: Path, unchanged: Path, invoke: Invo
     out = shown_preview(invoke, unchanged, terms_copy)
     assert "## Ready for review" in out
     assert [text for _, shown in ADDED_ENTRIES.values() for text in shown if text not in out] == []
-    assert "Judgement: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
-    assert "Judgement: `reviewed` -> `no_data`\n\n- gone: `accep" in shown_preview(invoke, terms_copy, unchanged)
+    assert "Community preference: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
+    assert "Community preference: `reviewed` -> `no_data`\n\n- gone: `accep" in shown_preview(
+        invoke, terms_copy, unchanged
+    )
 
 
 def test_entries_that_break_rules_and_a_specification_filled_in(

@@ -90,7 +90,7 @@ class View:
         return self.labels_of("axis")
 
     def labels_of(self, key: str, column: str | None = None) -> dict[str, str]:
-        """The label of each value of a key, or its value in a column, without those that are empty or false."""
+        """The label of each value of a key, or its value in a column, if it is not empty or false."""
         names = [key, column or f"{key}_label"]
         if not {*names} <= {*self.answers.column_names}:
             return {}

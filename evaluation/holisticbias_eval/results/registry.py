@@ -111,7 +111,7 @@ def names_in_words(figures: Figures, answers: pa.Table) -> dict[str, str]:
 
 
 def row_label(figure: Figure, labels: Mapping[str, str]) -> str:
-    """What a headline figure is of, in words: no other figure of its measure has the same."""
+    """The keys of a headline figure in words, which no other figure of its measure has."""
     parts = (
         labels.get(value) or title(said_dimension(value) if key == "dimension" else value)
         for key, value in figure.keys.items()

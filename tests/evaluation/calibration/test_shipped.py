@@ -162,13 +162,11 @@ def test_a_build_writes_a_whole_model_and_one_seed_gives_one_model(tmp_path: Pat
     assert {path.name for path in folders[0].iterdir()} == {path.name for path in SHIPPED[GOSSIP].folder.iterdir()}
 
 
-REPERTOIRE = read_repertoire()
-LABELS = REPERTOIRE.labels
-FOLDER = CARDS.find(TRANSFORMERS).parent
+LABELS = ANSWERS.labels
 SAID = [  # a wording, and how it is said of a term
     (wording.replace(DESCRIPTOR, term), label)
     for label in LABELS
-    for wording in REPERTOIRE.styles[label].wordings
+    for wording in ANSWERS.styles[label].wordings
     for term in ("blicket", "with a disability", "95-year-old", "left-handed")
 ]
 
@@ -220,4 +218,4 @@ def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored
 @pytest.mark.parametrize("name", [STYLES, TRANSFORMERS, REACTIVE])
 def test_cards_have_the_styles_and_clusters_of_the_responder(name: str) -> None:
     card = CARDS.read(name)
-    assert (card.labels, card.clusters) == (LABELS, REPERTOIRE.clusters)
+    assert (card.labels, card.clusters) == (LABELS, ANSWERS.clusters)

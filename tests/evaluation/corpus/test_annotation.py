@@ -176,6 +176,9 @@ def test_unknown_repeated_and_conflicting_ids_are_named() -> None:
     assert counts["unknown_places"] == [["a.csv: row 3"]]
     assert counts["repeated_places"] == [["a.csv: row 1"] * 2, ["a.csv: row 2"] * 2]
     assert [counts[name] for name in ("labels", "absent", "other_sentence", "unknown", "repeated")] == [1, 1, 2, 1, 2]
+    agreed = labels_of("a", {"stad-0": 1, "stad-1": 1}) + labels_of("a", {"stad-1": 1, "stad-2": 1, "stad-0": 0})
+    [counts] = annotate(pa.Table.from_pylist(rows), agreed).record["annotators"]
+    assert counts["conflicting_places"] == [["a.csv: row 1", "a.csv: row 3"]], "the first row of each label"
 
 
 def test_dimensions_have_figures_of_their_own() -> None:

@@ -342,6 +342,9 @@ def test_an_interruption_after_the_training_says_that_it_is_kept(
     assert main(["mitigate", "lmd", *map(str, ONLY), "--corpus", str(small), "--out", str(whole)]) == 130
     kept = "interrupted; finished work is kept; run the same command again to continue"
     assert kept in capsys.readouterr().err
+    monkeypatch.setattr(run, "load_trainable", interrupt)
+    assert main(["mitigate", "lmd", *map(str, ONLY), "--corpus", str(small), "--out", f"{whole}-other"]) == 130
+    assert "interrupted; no partial output remains" in capsys.readouterr().err
 
 
 def test_a_full_disk_at_a_checkpoint_is_one_line_and_other_settings_start_again(

@@ -42,7 +42,7 @@ def test_shipped_cards_are_read_and_name_a_commit() -> None:
         ({"engine": "lexicon", "activation": "none", "model": "a/b.yaml"}, r"there is no lexicon 'a/b\.yaml'"),
         (
             {"engine": "vader", "activation": "none", "model": None},
-            "VADER has no label 'kind': its labels are negative, ",
+            "VADER has no label 'kind': its labels are negative, neutral, positive",
         ),
     ],
 )

@@ -76,6 +76,7 @@ EMOMAP = (
 )
 
 ALL = "Word,Valence,Arousal,Dominance,Joy,Anger,Sadness,Fear,Disgust\ndoff,{},{}\n"
+WITHOUT_AFFECT = "".join(f"dax{number},,,,0,0,0,0,0\n" for number in range(20))
 
 
 def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[float]]:
@@ -105,6 +106,7 @@ def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[f
         # all eight norms, each on its scale
         (ALL.format("1,0,-1", "1,0,0.25,0,0"), {"doff": [1, 0, -1, 1, 0, 0.25, 0, 0]}),
         (ALL.format("0.5,0,1", "5,1,1,1,1"), {"doff": [0, -1, 1, 1, 0, 0, 0, 0]}),
+        (ALL.format("-0.5,-0.2,0.3", "1,0,0,0,0") + WITHOUT_AFFECT, {"doff": [-0.5, -0.2, 0.3, 1, 0, 0, 0, 0]}),
         ("Word;Valence;Arousal;Dominance\ndoff;0,5;1,0;0.75\n", {"doff": [0, 1, 0.5]}),
     ],
 )
@@ -124,6 +126,7 @@ def test_a_missing_number_stays_missing_and_null_is_a_word(tmp_path: Path) -> No
     [
         ("", "it has nothing"),
         ("Word,Valence,Arousal,Dominance\n", "has no words"),
+        ("Word,Valence\ndoff,1\n", "is not a lexicon of norms: its first line needs Word"),
         ("doff\t1\t0\tx\n", "it has 'doff', '1', '0', 'x'"),
         ("Word,Valence,Arousal,Dominance,Joy\ndoff,1,1,1,1\n", ":1: there is a column joy but no column anger"),
         (ALL.format("9,5,1", "1.5,0.2,1,1,1"), ":2: anger has the value 0.2 on a scale from 1 to 5"),

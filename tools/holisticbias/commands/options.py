@@ -38,7 +38,7 @@ def _field(
 _FIELDS = (
     _field("text", "The term, noun, template or prompt, or the title of a specification."),
     _field("axis", "Axis of the term, gender of the noun, or family of the template or specification."),
-    _field("bucket", "Group of a term within its axis, if the axis has any."),
+    _field("bucket", "Part of its axis that a term belongs to, if the axis has any."),
     _field("position", "Place of a term: before or after the noun, or alone.", ("before", "after", "standalone")),
     _field("article", "Article of a term or noun, only if it differs from that by sound.", ("a", "an")),
     _field("plural", "Plural of a noun, or of a term that is not before the noun, if it differs."),

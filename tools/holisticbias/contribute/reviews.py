@@ -105,13 +105,13 @@ def _texts(entry: Entry) -> Iterator[str]:
 
 
 def _judgements(earlier: Entry | None, entry: Judged) -> Iterator[str]:
-    """The published label before and after, and the new judgements."""
+    """The community preference before and after, and the judgements that are new or gone."""
     known = earlier.assessments if isinstance(earlier, Judged) else ()
     before = earlier.preference if isinstance(earlier, Judged) else "no_data"
     added = [f"- new: {_judgement(a)}" for a in entry.assessments if a not in known]
     removed = [f"- gone: {_judgement(a)}" for a in known if a not in entry.assessments]
     if added or removed:
-        yield f"Judgement: {code(before)} -> {code(entry.preference)}"
+        yield f"Community preference: {code(before)} -> {code(entry.preference)}"
         yield "\n".join([*added[:20], *removed[:20]])
 
 
