@@ -15,9 +15,10 @@ from holisticbias_eval.progress import duration
 
 _COUNTED, _PLACES = 512, 48
 """Neighbouring texts whose work is counted at once, and the places where it is."""
-_WARM_UP, _TESTED, _TIMED = 16, 8, (1, 2, 8)
-"""The texts of a warm-up and of a test of the method, and the places whose texts are timed."""
-_ENOUGH_SECONDS = 1.0
+_TESTED = 4
+"""The texts with which the method is tested."""
+_TIMED, _FIRST, _SECONDS = 8, 2, 1.0
+"""The places whose texts are timed, the first texts of each, and the time that all texts should take."""
 _LONG, _FEW = 600.0, 20_000
 """Seconds from which a run has advice, and the texts of a short one."""
 _SPREAD = 0.2
@@ -103,20 +104,20 @@ def _place(blocks: Sequence[Ints], start: int) -> Ints:
 
 
 def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[[], float]) -> float:
-    """Seconds per forward token, from the texts of more and more places until that takes a second.
+    """Seconds per forward token, from neighbouring texts at several places that take about a second together.
 
-    The first texts that an engine reads take longer, and are not counted.
+    The first texts that an engine reads take longer: they only tell how many texts take a second.
     """
-    scorer.score(places[0].take(np.arange(min(_WARM_UP, len(places[0])))), lambda _: None)
-    for count in _TIMED:
-        some = [places[i] for i in _spread(len(places), count)]
-        few = reduce(joined, some)
+    some = [places[i] for i in _spread(len(places), _TIMED)]
+    count, most, is_first = _FIRST, max(map(len, some)), True
+    while True:
+        few = reduce(joined, [place.take(np.arange(min(count, len(place)))) for place in some])
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if seconds > _ENOUGH_SECONDS or len(some) == len(places):
-            break
-    return seconds / max(1, _work(scorer, few).forward)
+        if not is_first and (seconds > _SECONDS / 2 or count >= most):
+            return seconds / max(1, _work(scorer, few).forward)
+        count, is_first = min(most, max(count, int(count * _SECONDS / max(seconds, 1e-6)))), False
 
 
 def _spread(size: int, count: int) -> list[int]:
