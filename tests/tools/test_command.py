@@ -224,7 +224,10 @@ def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
     [
         ("from holisticbias.cli import main; main(['build', '--version', '1.0.0', '--out', sys.argv[1]])", ["pandas"]),
         ("import holisticbias", ["numpy", "pyarrow", "pydantic"]),
-        ("import holisticbias_eval", ["numpy", "pandas", "pyarrow", "torch", "transformers"]),
+        (
+            "from holisticbias_eval import evaluate, measure",
+            ["numpy", "pandas", "pyarrow", "pydantic", "rich", "torch", "transformers"],
+        ),
         ("from holisticbias.cli import main; main(['--help'])", ["numpy", "pyarrow", "pydantic", "torch", "yaml"]),
     ],
 )

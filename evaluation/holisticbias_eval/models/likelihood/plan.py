@@ -17,8 +17,10 @@ _COUNTED, _PLACES = 512, 48
 """Neighbouring texts whose work is counted at once, and the places where it is."""
 _TESTED = 4
 """The texts with which the method is tested."""
-_TIMED, _FIRST, _SECONDS = 8, 2, 1.0
-"""The places whose texts are timed, the first texts of each, and the time that all texts should take."""
+_TIMED, _FIRST, _LEAST = 8, 2, 16
+"""The places whose texts are timed, the texts of each that the engine reads first, and the fewest to time."""
+_ENOUGH, _AIM, _SLOW = 0.5, 2.0, 5.0
+"""Seconds that are enough to know the speed, that the texts should take at most, and after which no more are read."""
 _LONG, _FEW = 600.0, 20_000
 """Seconds from which a run has advice, and the texts of a short one."""
 _SPREAD = 0.2
@@ -104,20 +106,21 @@ def _place(blocks: Sequence[Ints], start: int) -> Ints:
 
 
 def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[[], float]) -> float:
-    """Seconds per forward token, from neighbouring texts at several places that take about a second together.
+    """Seconds per forward token, from neighbouring texts at several places that take a second or two together.
 
-    The first texts that an engine reads take longer: they only tell how many texts take a second.
+    The first texts that an engine reads take longer, and few texts take longer than many, for each token: the first
+    only tell how many to read, unless the model is slow.
     """
     some = [places[i] for i in _spread(len(places), _TIMED)]
-    count, most, is_first = _FIRST, max(map(len, some)), True
+    count, most = _FIRST, max(map(len, some))
     while True:
         few = reduce(joined, [place.take(np.arange(min(count, len(place)))) for place in some])
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if not is_first and (seconds > _SECONDS / 2 or count >= most):
+        if seconds > _SLOW or count >= most or (count >= _LEAST and seconds > _ENOUGH):
             return seconds / max(1, _work(scorer, few).forward)
-        count, is_first = min(most, max(count, int(count * _SECONDS / max(seconds, 1e-6)))), False
+        count = min(most, max(_LEAST, int(count * _AIM / max(seconds, 1e-6))))
 
 
 def _spread(size: int, count: int) -> list[int]:

@@ -235,7 +235,7 @@ def one_gguf_parse(source: object) -> Iterator[None]:
     import gguf
 
     class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
-        """Reads a plain array: a slice of a mapped one, made for each token of a vocabulary, takes five times as long."""
+        """Reads a plain array: a slice of a mapped one takes five times as long, and each token has several."""
 
         def __setattr__(self, name: str, value: object) -> None:
             super().__setattr__(name, np.asarray(value) if name == "data" else value)
