@@ -55,10 +55,10 @@ def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenize
 @pytest.mark.parametrize(
     ("sizes", "seconds", "scored", "expected"),
     [
-        ([20], [0.1, 0.3], [2, 20], 0.3),
-        ([20], [9.0], [2], 9.0 * 20 / 2),  # a slow model reads no more
+        ([20], [0.1, 0.3], [16, 20], 0.3),
+        ([20], [9.0], [16], 9.0 * 20 / 16),  # a slow model reads no more
         ([6000], [0.2, 0.6], [16, 160], 0.6 * 6000 / 160),
-        ([700, 300], [0.02, 0.6], [4, 388], 0.6 * 1000 / 388),  # a place is within a block
+        ([700, 300], [0.1, 0.6], [16, 320], 0.6 * 1000 / 320),  # a place is within a block
         ([20_000], [4.0, 0.2, 0.9], [16, 128, 1280], 0.9 * 20_000 / 1280),  # the first texts say little
         ([20_000] * 5, [0.2, 0.25, 0.9], [16, 160, 1280], 0.9 * 100_000 / 1280),
         ([20_000] * 5, [0.0, 0.2], [16, 4096], 0.2 * 100_000 / 4096),

@@ -17,8 +17,8 @@ _COUNTED, _PLACES = 512, 48
 """Neighbouring texts whose work is counted at once, and the places where it is."""
 _TESTED = 4
 """The texts with which the method is tested."""
-_TIMED, _FIRST, _LEAST = 8, 2, 16
-"""The places whose texts are timed, the texts of each that the engine reads first, and the fewest to time."""
+_TIMED, _FIRST, _LEAST = 8, 16, 128
+"""The places whose texts are timed, the texts that the engine reads first, and the fewest to time."""
 _ENOUGH, _AIM, _SLOW = 0.5, 2.0, 5.0
 """Seconds that are enough to know the speed, that the texts should take at most, and after which no more are read."""
 _LONG, _FEW = 600.0, 20_000
@@ -112,15 +112,15 @@ def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[
     only tell how many to read, unless the model is slow.
     """
     some = [places[i] for i in _spread(len(places), _TIMED)]
-    count, most = _FIRST, max(map(len, some))
+    count, least, most = _FIRST // len(some), _LEAST // len(some), max(map(len, some))
     while True:
         few = reduce(joined, [place.take(np.arange(min(count, len(place)))) for place in some])
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if seconds > _SLOW or count >= most or (count >= _LEAST and seconds > _ENOUGH):
+        if seconds > _SLOW or count >= most or (count >= least and seconds > _ENOUGH):
             return seconds / max(1, _work(scorer, few).forward)
-        count = min(most, max(_LEAST, int(count * _AIM / max(seconds, 1e-6))))
+        count = min(most, max(least, int(count * _AIM / max(seconds, 1e-6))))
 
 
 def _spread(size: int, count: int) -> list[int]:
