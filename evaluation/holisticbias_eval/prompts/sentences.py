@@ -224,7 +224,7 @@ def _chosen(part: pa.Table, release: Release, selection: Selection) -> tuple[pa.
 
 
 def _used(phrases: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The phrases encoded by those that are used: a part that is compiled also has those of other sentences."""
+    """Encode phrases without unused values: a part that is compiled also has the phrases of other sentences."""
     codes = phrases.indices.dictionary_encode()
     return pa.DictionaryArray.from_arrays(codes.indices, phrases.dictionary.take(codes.dictionary))
 
