@@ -181,7 +181,6 @@ def write_examples(table: pa.Table, path: Path) -> None:
     In CSV a cell that a spreadsheet program would run as a formula has an apostrophe before it, which ``read_examples``
     removes.
     """
-    refuse_target_table(path, ())
     with new_file(path) as file:
         if path.suffix == ".parquet":
             pq.write_table(table, file, compression="zstd")
@@ -193,16 +192,10 @@ def write_examples(table: pa.Table, path: Path) -> None:
 
 
 def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if the name is not that of a table, or if it would replace a file that it is made from.
-
-    Raises ``OutputError`` if no file can be written there.
-    """
+    """Raise ``CorpusError`` if the name is not that of a table, and ``OutputError`` as ``refuse_file`` does."""
     if path.suffix not in WRITTEN:
         raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
-    for source in sources:
-        if path.exists() and source.exists() and path.samefile(source):
-            raise CorpusError(f"{path} is read, and would be lost: name another file with --out")
-    refuse_file(path)
+    refuse_file(path, sources)
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:
