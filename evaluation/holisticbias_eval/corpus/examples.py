@@ -181,6 +181,7 @@ def write_examples(table: pa.Table, path: Path) -> None:
     In CSV a cell that a spreadsheet program would run as a formula has an apostrophe before it, which ``read_examples``
     removes.
     """
+    refuse_target_table(path, ())
     with new_file(path) as file:
         if path.suffix == ".parquet":
             pq.write_table(table, file, compression="zstd")
