@@ -46,7 +46,7 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
     write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():
-        write(f"  left out: {count:,} {name}")
+        write(f"  left out, {name}: {count:,}")
     if missing := unjudged(key):
         write(missing)
     catches = sum(pair.catch for pair in key.pairs)
