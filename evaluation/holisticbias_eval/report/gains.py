@@ -159,11 +159,11 @@ def _changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tu
         ColumnOf("change", "Change", lambda row: row.gain.change, f"{unit} difference"),
         ColumnOf("interval", "95% interval", lambda row: row.gain.interval, f"{unit} difference", interval=True),
         ColumnOf("p_value", "p", point("p_value"), "p_value"),
-        ColumnOf("chance", "95% of permuted", point("chance"), unit),
+        ColumnOf("chance", "95th percentile, permuted", point("chance"), unit),
     ]
     if full:
         columns += [
-            ColumnOf("distribution", "95% point", point("distribution"), unit),
+            ColumnOf("distribution", "95th percentile, F distribution", point("distribution"), unit),
             ColumnOf("unit", "Unit", lambda row: row.gain.unit),
             ColumnOf("better", "Better", lambda row: "" if row.gain.better == "none" else row.gain.better),
             ColumnOf("n", "Items", lambda row: row.gain.n, "count", base=True),

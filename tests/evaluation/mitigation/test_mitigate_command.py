@@ -186,7 +186,7 @@ def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> Non
     assert [row[place] for row in table.rows] == pytest.approx(perplexities)
     page = (made / "report.html").read_text("utf-8")
     assert "Aimed at: Invented groups with planted odds of negative attributes" in page
-    assert "95% point if the groups do not differ: 2.64 (F distribution)" in page
+    assert "95th percentile if the groups do not differ: 2.64 (F distribution)" in page
 
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
