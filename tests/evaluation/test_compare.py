@@ -170,6 +170,8 @@ def test_a_change_of_release_is_the_datas_and_of_a_model_the_models() -> None:
     named = Figures(share_changes("likelihood_bias", first, second))
     gain = next(g for g in find_gains(named, ()) if g.keys == {"axis": "b"})
     assert gain.before == gain.after != of(changes, "b", "first").value
+    assert of(changes, "a", "second_in_common").value != of(changes, "a", "second").value
+    assert "first_in_common" not in {change.name for change in compare(first, first)}
     found = values(compare(first, without(other, "descriptor_id", "a.4")), "a")
     assert found["change"] != 0
     assert found["second"] - found["first"] == pytest.approx(sum(found[part] for part in PARTS))
