@@ -122,7 +122,9 @@ def generate(
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
-    return ModelResponses(*answering.run(_display(progress)))
+    responses, generation = answering.run(_display(progress))
+    of_file = {} if prompts is None or isinstance(prompts, str | Path) else {"prompts": LABEL}
+    return ModelResponses(responses, generation.model_copy(update=of_file))
 
 
 def classify(

@@ -46,9 +46,8 @@ def classify(responses: Path, values: Values, display: Display) -> JudgedTable:
 def write_judged(judged: JudgedTable, path: Path) -> None:
     """Write a judged table as Parquet or CSV, whole or not at all; Parquet holds the settings as metadata.
 
-    Raises ``TableError`` if the name ends otherwise or CSV cannot hold a column.
+    Raises ``TableError`` if CSV cannot hold a column.
     """
-    refuse_name(path)
     with new_file(path) as made:
         if path.suffix.lower() == ".parquet":
             metadata = {SETTINGS: json.dumps(dict(judged.settings))}
@@ -61,8 +60,8 @@ def write_judged(judged: JudgedTable, path: Path) -> None:
             raise TableError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error
 
 
-def refuse_name(path: Path) -> None:
-    """Raise ``TableError`` or ``OutputError`` if a table cannot be written under this name."""
+def refuse_name(path: Path, responses: Path) -> None:
+    """Raise ``TableError`` or ``OutputError`` if a table made of responses cannot be written under this name."""
     if path.suffix.lower() not in {".csv", ".parquet"}:
         raise TableError(f"{path} is neither .parquet nor .csv: give the file one of these endings")
-    refuse_file(path)
+    refuse_file(path, [responses])

@@ -23,7 +23,7 @@ from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
 from holisticbias_eval.results.signature import Signature, sign
-from holisticbias_eval.settings import Use, Values, refuse_unused
+from holisticbias_eval.settings import Use, Values, named_paths, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests
@@ -184,7 +184,7 @@ def evaluations(
     folders = [_folder(one, out, several=len(made) > 1) for one in made]
     allowed = [partial(may_replace, signature=one.signature, overwrite=overwrite) for one in made]
     for folder, may in zip(folders, allowed, strict=True):
-        refuse_target(folder, may)
+        refuse_target(folder, may, named_paths(values))
     for one, folder, may in zip(made, folders, allowed, strict=True):
         with new_folder(folder, may) as unfinished, kept_if_interrupted(one.requests):
             run = one.run()
@@ -243,8 +243,8 @@ def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:
 
 @contextmanager
 def kept_if_interrupted(requests: TaskRequests) -> Iterator[None]:
-    """Add to an interruption what the store holds so far."""
+    """Add to an interruption what the store holds so far, if it does not say what is kept."""
     try:
         yield
     except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(requests.kept) from error
+        raise KeyboardInterrupt(str(error) or requests.kept) from error

@@ -34,6 +34,7 @@ from holisticbias_eval.settings import (
     Values,
     Variants,
     is_one_of,
+    named_paths,
     refuse_unused,
     setting,
 )
@@ -157,7 +158,7 @@ def generate(
     def may(old: Path) -> bool:
         return answering.generation.may_replace(old / GENERATION, "other responses", overwrite=overwrite)
 
-    refuse_target(folder, may)
+    refuse_target(folder, may, named_paths(values))
     with new_folder(folder, may) as made, kept_if_interrupted(answering.requests):
         responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
@@ -190,6 +191,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:
         raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {file}")
-    about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
     requests = read_prompts(file, drawing.per_cell).slice(0, drawing.limit)
-    return file.stem, requests, {**about, "generation": {"prompts_per_cell": str(drawing.per_cell)}}, None
+    about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
+    settings = {name: drawing.settings[name] for name in ("prompts_per_cell", "prompts_limit")}
+    return file.stem, requests, {**about, "generation": settings}, None

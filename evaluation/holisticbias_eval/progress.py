@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 
 from rich import progress as rich_progress
 from rich.console import Console
@@ -38,7 +39,14 @@ class Display:
         """Show what is being done while the block runs."""
         if not self._is_terminal:
             self.notice(what)
-            yield
+            began = time.monotonic()
+
+            def goes_on() -> None:
+                minutes, seconds = divmod(int(time.monotonic() - began), 60)
+                self.notice(f"{what}: {minutes}:{seconds:02} so far")
+
+            with _repeating(goes_on):
+                yield
             return
         with self._console.status(Text(visible(what))):
             yield
@@ -56,7 +64,9 @@ class Display:
                 yield advance
         else:
             self.notice(f"{what}: {total:,} {unit}")
-            yield ProgressLines(total, self.notice, unit=unit, detail=detail)
+            lines = ProgressLines(total, self.notice, unit=unit, detail=detail)
+            with _repeating(lines.again):
+                yield lines
 
 
 class ProgressLines:
@@ -86,9 +96,17 @@ class ProgressLines:
         now = self._clock()
         self._done += done
         self._first = self._first or (now, self._done)
+        self._print(now)
+
+    def again(self) -> None:
+        """Print a line if the last one is 30 seconds old, while nothing is counted."""
+        self._print(self._clock())
+
+    def _print(self, now: float) -> None:
         if now - self._printed >= EVERY:
             self._printed = now
-            self._write(self._line(now - self._first[0], self._done - self._first[1]))
+            since, before = self._first or (now, self._done)
+            self._write(self._line(now - since, self._done - before))
 
     def _line(self, seconds: float, done: int) -> str:
         more = "" if self._detail is None else f", {self._detail()}"
@@ -119,6 +137,24 @@ def in_rows(progress: Progress, rows: int, units: int) -> Progress:
         passed = now
 
     return advance
+
+
+@contextmanager
+def _repeating(say: Callable[[], None]) -> Iterator[None]:
+    """Say something every 30 seconds while the block runs, from another thread."""
+    ended = Event()
+
+    def repeat() -> None:
+        while not ended.wait(EVERY):
+            say()
+
+    thread = Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextmanager

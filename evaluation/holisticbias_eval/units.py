@@ -1,6 +1,7 @@
 """Values and texts as people read them."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
@@ -111,10 +112,18 @@ def _interval(ends: tuple[float, float], unit: str) -> str:
     if unit.endswith(DEVIATION):
         return NONE_SHOWN if max(ends) <= 0 else _interval((max(ends[0], 0.0), ends[1]), unit.removesuffix(DEVIATION))
     low, high = (show(end, unit) for end in ends)
+    if ends[0] * ends[1] > 0:
+        low, high = _not_zero(low, ends[0], unit), _not_zero(high, ends[1], unit)
     for suffix in (POINTS, f" {unit}"):
         if low.endswith(suffix) and high.endswith(suffix):
             low = low.removesuffix(suffix)
     return f"{low} to {high}"
+
+
+def _not_zero(text: str, end: float, unit: str) -> str:
+    """An end of an interval that excludes zero; if it would read as zero, it is shown with its first digit."""
+    percents = 100 if unit in (*SHARES, "relative change") else 1
+    return re.sub(r"^[+-]0\.0+(?![0-9])", f"{end * percents:+.1g}", text)
 
 
 def _formatter(unit: str) -> Callable[[float], str]:

@@ -83,7 +83,12 @@ def test_a_run_is_shown_in_a_line_and_a_chart_named_after_its_measure(run: Model
 
 
 def test_the_public_names_are_listed() -> None:
-    assert dir(hbe) == ["classify", "compare", "evaluate", "generate", "measure", "mitigate", "open_run"]
+    functions = [name for name in dir(hbe) if not name.endswith("Error")]
+    assert functions == ["classify", "compare", "evaluate", "generate", "measure", "mitigate", "open_run"]
+    errors = [getattr(hbe, name) for name in dir(hbe) if name not in functions]
+    assert all(issubclass(error, holisticbias.HolisticBiasError) for error in errors)
+    with pytest.raises(hbe.TableError, match="no column text"):
+        hbe.measure("sentiment", pa.table({"a": [1]}))
     assert {"build_release", "load_catalog", "open_release"} <= {*dir(holisticbias)}
 
 
@@ -104,6 +109,7 @@ def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_p
     assert found.table["response"].to_pylist() == made["response"].to_pylist()
     assert found.to_polars().height == len(found.to_pandas()) == found.to_arrow().num_rows == 2
     assert "Deaf grandmother" in found._repr_html_()
+    assert found.generation.prompts == "the table"
     with pytest.raises(EvaluationError, match="there is no setting 'nonsense'; --help-all lists them"):
         hbe.generate(prompts=prompts, nonsense=1)
 
@@ -185,6 +191,8 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.measure("toxicity", TEXTS, classifier=len), EvaluationError, "--classifier: it must be a text"),
         (lambda: hbe.classify(["a"], WRONG), EvaluationError, "classifier: it must be a name, .* not int"),
         (lambda: hbe.measure("sentiment", pd.concat([TEXTS, TEXTS], axis=1)), TableError, "has 2 columns 'text'"),
+        (lambda: hbe.generate(prompts="none.csv"), TableError, "none.csv does not exist or is not a file"),
+        (lambda: hbe.generate("", ["Hello."]), EvaluationError, "--model is empty: give a name"),
         (lambda: hbe.generate(prompts=WRONG), TableError, r"the table: it must be a file, .* not int"),
         (lambda: hbe.mitigate(WRONG, out="out"), EvaluationError, "method: it must be a text, .* not 3"),
         (lambda: hbe.mitigate("lmd", WRONG, out="out"), EvaluationError, "model: it must be a name .* not int"),

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,7 +17,11 @@ from tests.evaluation.test_stored import CHILD, ROOT, Able
 
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.readers.classifier import BLOCK
+from holisticbias_eval.readers.engines.phrases import LexiconClassifier
 
 pytestmark = pytest.mark.long
 NOUNS = 60
@@ -91,6 +96,49 @@ def test_without_a_store_an_interruption_says_that_nothing_is_kept(
         "holisticbias: interrupted; no scores are kept with --no-store; the same command starts from the beginning"
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("measure", ["likelihood_bias", "generation_bias"])
+def test_before_the_first_answer_no_store_is_named(
+    measure: str, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CausalScorer, "score", interrupt)
+    monkeypatch.setattr(LocalGenerator, "generate", interrupt)
+    arguments = ["evaluate", "--measure", measure, "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
+    judged = ["--classifier", "calibration-styles"] if measure == "generation_bias" else []
+    stored = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "run")]
+    assert main([*arguments, *judged, *stored]) == 130
+    what = "responses" if judged else "scores"
+    said = f"holisticbias: interrupted; no {what} are kept; the same command starts from the beginning"
+    assert capsys.readouterr().err.rstrip().splitlines()[-1] == said
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_classification_names_the_store_of_its_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [f"I like number {i}." for i in range(2 * BLOCK)]
+    (tmp_path / "responses.csv").write_text("".join(f"{text}\n" for text in ["response", *texts]))
+    judge, blocks = LexiconClassifier.judge, count()
+
+    def second_is_interrupted(self: LexiconClassifier, block: list[str]) -> Floats:
+        if next(blocks):
+            raise KeyboardInterrupt
+        return judge(self, block)
+
+    monkeypatch.setattr(LexiconClassifier, "judge", second_is_interrupted)
+    monkeypatch.chdir(tmp_path)
+    options = ["--classifier", "calibration-styles", "--out", "judged.csv", "--store", "store"]
+    assert main(["classify", "--responses", "responses.csv", *options]) == 130
+    (folder,) = Path("store").iterdir()
+    assert capsys.readouterr().err.rstrip().splitlines()[-1] == (
+        f"holisticbias: interrupted; what is finished is kept in {folder}; run the same command again to continue"
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {"responses.csv", "store"}
 
 
 def test_an_interruption_does_not_wait_for_the_answer_of_a_server(

@@ -2,12 +2,14 @@ import os
 import pty
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
+from holisticbias_eval import progress
 from holisticbias_eval.progress import Display, ProgressLines, duration
 
 
@@ -50,6 +52,38 @@ def show() -> None:
     with display.progress("Scoring with [model]", 1000) as advance:
         advance(250)
         advance(750)
+
+
+def long_step(display: Display, said: threading.Event) -> None:
+    with display.step("Loading"):
+        assert said.wait(60)
+
+
+def long_batch(display: Display, said: threading.Event) -> None:
+    with display.progress("Answering", 56):
+        assert said.wait(60)
+
+
+@pytest.mark.parametrize(
+    ("work", "first", "then"),
+    [(long_step, "Loading", "Loading: 0:00 so far"), (long_batch, "Answering: 56 texts", "0 of 56 texts")],
+)
+def test_long_work_says_that_it_goes_on(
+    work: Callable[[Display, threading.Event], None], first: str, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    said, threads = threading.Event(), threading.active_count()
+
+    class Listener(StringIO):
+        def write(self, text: str) -> int:
+            if then in text:
+                said.set()
+            return super().write(text)
+
+    written = Listener()
+    work(Display(Console(file=written)), said)
+    assert written.getvalue().startswith(f"{first}\n{then}\n")
+    assert threading.active_count() == threads
 
 
 def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,24 @@ def test_what_is_not_published_changes_as_it_is(repository: Path, invoke: Invoke
     assert validate_paths([repository]) == ()
 
 
+def test_a_killed_move_is_finished_by_the_same_command(
+    repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ("move", "ability.brave", "characteristics", "--source", repository)
+    new, unlink = repository / "descriptors" / "new", Path.unlink
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda self, **more: kill() if self.parent == new else unlink(self, **more))
+        code, _, error = invoke(*arguments)
+    assert (code, error.strip()) == (130, "holisticbias: interrupted; run the same command again to finish")
+    assert {path.stem for path in new.iterdir()} == {"ability.brave", "characteristics.brave"}
+    invoke.printed(*arguments)
+    assert {path.stem for path in new.iterdir()} == {"characteristics.brave"}
+    assert validate_paths([repository]) == ()
+
+
 def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, invoke: Invoke) -> None:
     options = ("--yes", "--source", repository)
     assert "+ I'm a deaf woman." in invoke.printed(

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from holisticbias.errors import OutputError
-from holisticbias.output import new_file, new_folder, refuse_target, resumed_folder, write_file, write_files
+from holisticbias.output import (
+    new_file,
+    new_folder,
+    refuse_file,
+    refuse_target,
+    resumed_folder,
+    write_file,
+    write_files,
+)
 from killed import begun, ended
 
 Write = Callable[[Path, str], None]
@@ -197,15 +205,40 @@ def test_writers_side_by_side_of_which_some_are_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [(".", "is a folder: name a file"), ("file/x.txt", "cannot write to"), ("pipe", "or a pipe")]
+    ("name", "says"),
+    [
+        (".", "is a folder: name a file"),
+        ("file/x.txt", "cannot write to"),
+        ("pipe", "or a pipe"),
+        ("x" * 300, "cannot write .* name too long"),
+        ("x" * 250, "cannot write .* name too long"),  # that of the work folder
+        ("x" * 300 + "/y", "cannot write .* name too long"),
+    ],
 )
-def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, says: str) -> None:
+@pytest.mark.parametrize("refuse", [refuse_file, lambda target: write_file(target, b"new")])
+def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, says: str, refuse: Callable[[Path], None]) -> None:
     (tmp_path / "file").write_bytes(b"old")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OutputError, match=says):
-        write_file(tmp_path / name, b"new")
+        refuse(tmp_path / name)
     assert {path.name for path in tmp_path.iterdir()} == {"file", "pipe"}
     assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("length", [250, 300])
+@pytest.mark.parametrize("refuse", [refuse_target, write_folder, write_resumed])
+def test_a_folder_whose_name_is_too_long(tmp_path: Path, length: int, refuse: Callable[..., None]) -> None:
+    with pytest.raises(OutputError, match=r"cannot write .* name too long"):
+        refuse(tmp_path / ("x" * length), *(("new",) if refuse is not refuse_target else ()))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root searches every folder")
+def test_a_folder_in_which_no_file_can_be_reached(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(0o600)
+    for refuse in (refuse_file, refuse_target):
+        with pytest.raises(OutputError, match=r"cannot write .*closed/x: Permission denied"):
+            refuse(tmp_path / "closed" / "x")
 
 
 def test_files_are_written_all_or_none(tmp_path: Path) -> None:

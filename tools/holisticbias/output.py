@@ -27,19 +27,26 @@ def never(_: Path) -> bool:
     return False
 
 
-def refuse_target(target: Path, may_replace: Callable[[Path], bool] = never) -> None:
-    """Clean up after killed commands, and raise ``OutputError`` if ``new_folder`` would refuse the target."""
+def refuse_target(target: Path, may_replace: Callable[[Path], bool] = never, sources: Iterable[Path] = ()) -> None:
+    """Clean up after killed commands, and raise ``OutputError`` if ``new_folder`` would refuse the target.
+
+    A folder that holds a source, a file that is read, is refused too.
+    """
     target = target.absolute()
-    _refuse_place(target)
-    if target.parent.is_dir():
-        with _locked(target.parent) as locked:
-            _prepare(target, may_replace, locked)
+    with _errors_name(target):
+        _refuse_place(target)
+        if target.parent.is_dir():
+            with _locked(target.parent) as locked:
+                _prepare(target, may_replace, locked)
+    _refuse_sources(target, sources)
 
 
-def refuse_file(target: Path) -> None:
-    """Raise ``OutputError`` if ``new_file`` would refuse the target."""
-    _refuse_other_than_file(target)
-    _refuse_place(target.absolute())
+def refuse_file(target: Path, sources: Iterable[Path] = ()) -> None:
+    """Raise ``OutputError`` if ``new_file`` would refuse the target, or if it is a source, a file that is read."""
+    with _errors_name(target):
+        _refuse_other_than_file(target)
+        _refuse_place(target.absolute())
+    _refuse_sources(target, sources)
 
 
 @contextmanager
@@ -99,7 +106,7 @@ def write_file(target: Path, content: bytes) -> None:
 def new_file(target: Path) -> Iterator[Path]:
     """Yield a file to fill, which replaces the target when the block ends without an error; see ``new_folder``."""
     target = target.absolute()
-    _refuse_other_than_file(target)
+    refuse_file(target)
     with _errors_name(target), _work_folder(target) as work:
         yield work / _NEW
         (work / _NEW).replace(target)
@@ -134,7 +141,7 @@ def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None
     """Make and lock a work folder, and remove it at the end; a refused target gets no work folder."""
     _refuse_place(target)
     made = [folder for folder in target.parents if not folder.exists()]
-    work = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}")
+    work = _work_path(target, secrets.token_hex(8))
     with ExitStack() as stack:
         stack.callback(_remove_empty, made)
         _make_folder(target.parent, target)
@@ -156,6 +163,10 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 def _prefix(target: Path) -> str:
     return f".{target.name}.holisticbias-"
+
+
+def _work_path(target: Path, token: str) -> Path:
+    return target.parent / f"{_prefix(target)}{token}"
 
 
 def _make_folder(folder: Path, target: Path) -> None:
@@ -255,6 +266,17 @@ def _refuse_other_than_file(target: Path) -> None:
         raise OutputError(f"{target} is a device or a pipe, which cannot be replaced: name a file")
 
 
+def _refuse_sources(target: Path, sources: Iterable[Path]) -> None:
+    """Refuse a target that is one of the sources or holds one."""
+    place = Path(os.path.realpath(target))
+    for source in sources:
+        found = Path(os.path.realpath(source))
+        if place == found:
+            raise OutputError(f"{target} is read, and would be lost: choose another name")
+        if place in found.parents:
+            raise OutputError(f"{source} would be lost with {target}, which is replaced: choose another folder")
+
+
 def _refuse_place(target: Path) -> None:
     """Refuse a target where nothing can be written, or that would be one more file of a release."""
     above = next((parent for parent in target.parents if os.path.lexists(parent)), target)
@@ -262,6 +284,8 @@ def _refuse_place(target: Path) -> None:
         raise OutputError(f"cannot write to {above}: it is not a folder")
     if not os.access(above, os.W_OK):
         raise OutputError(f"cannot write to {above}: it is read-only")
+    with suppress(FileNotFoundError):
+        os.lstat(_work_path(target, "0" * 16))  # fails if its name is too long, or if no file in there can be reached
     for parent in target.parents:
         if all((parent / name).is_file() for name in _OF_RELEASE):
             raise OutputError(f"{target} is inside the release {parent}, which it would spoil: choose another folder")

@@ -34,7 +34,7 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     from holisticbias_eval.classifying import classify, refuse_name, write_judged
     from holisticbias_eval.progress import Display
 
-    refuse_name(out)
+    refuse_name(out, responses)
     judged = classify(responses, given_settings(), Display())
     write_judged(judged, out)
     counts = f"{judged.classified:,} of {judged.table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"

@@ -40,12 +40,16 @@ def command(
     into parts due to the sentences (gone, changed, added) and a part due to the model.
     """
     shared.refuse_part(part, style, out)
+    from holisticbias.output import refuse_file
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.runs import comparison_report, sets_report
     from holisticbias_eval.results.compare import compare_runs, read_two_runs
+    from holisticbias_eval.results.run import RESULT
     from holisticbias_eval.results.run_sets import find_sets
 
     aims, sets, display = _read_aim(aim), find_sets((before, *after)), Display()
+    if out:
+        refuse_file(out, [run / RESULT for found in sets for run in found.runs.values()])
     compared: BaseModel
     if len(sets) == 2 and all(found.is_single for found in sets):
         one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])

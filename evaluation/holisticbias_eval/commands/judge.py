@@ -46,7 +46,7 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
     write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():
-        write(f"  left out: {count:,} {name}")
+        write(f"  left out, {name}: {count:,}")
     if missing := unjudged(key):
         write(missing)
     catches = sum(pair.catch for pair in key.pairs)
@@ -79,14 +79,15 @@ def analyse(
 
     shared.refuse_part(part, style, out)
     shared.refuse_missing_packages("corpus", "krippendorff", "statsmodels")
-    key, files = _study(paths, key_file)
+    key, files = _study(paths, key_file, out)
     analysis = analysis_of(read_answers(files, key), key, read_own(AnalysisSettings))
     report = study_report(analysis, key)
     shared.show_report(analysis, report, style, part, out, what="Analysis")
 
 
-def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Path]]:
-    """The key of a study, and the files of answers to it."""
+def _study(paths: tuple[Path, ...], key_file: Path | None, out: Path | None) -> tuple[Key, list[Path]]:
+    """The key of a study, and the files of answers to it, none of which may be ``out``."""
+    from holisticbias.output import refuse_file
     from holisticbias_eval.errors import JudgementsError
     from holisticbias_eval.judgements.answers import answer_files
     from holisticbias_eval.judgements.key import KEY, read_key
@@ -94,10 +95,13 @@ def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Pa
     folders = [path for path in paths if path.is_dir()]
     if key_file is None and len(folders) != 1:
         raise click.UsageError("name one folder that judge make has written, or its key.json with --key")
-    key = read_key(key_file or folders[0] / KEY)
+    key_file = key_file or folders[0] / KEY
+    key = read_key(key_file)
     files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
     files = [file for file in dict.fromkeys(Path(realpath(path)) for path in files) if file.name != KEY]
     if not files:
         where = folders[0] if folders else "the list"
         raise JudgementsError(f"{where} has no file of answers: put them there as .json")
+    if out:
+        refuse_file(out, [key_file, *files])
     return key, files

@@ -45,7 +45,7 @@ def command(
     if path is None or (table and named):
         raise click.UsageError("name one table, as in `holisticbias measure sentiment texts.csv`")
     if out:
-        refuse_target(out, is_measurement)
+        refuse_target(out, is_measurement, [path])
     found = measure_table(measure, path, given_settings(), Display())
     if out:
         write_measurement(found.measurement, found.tables, out)

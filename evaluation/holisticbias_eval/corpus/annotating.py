@@ -56,7 +56,7 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """
     refuse_target_table(out, [examples, *labels])
-    refuse_file(out.with_name(out.stem + RECORD_SUFFIX))
+    refuse_file(out.with_name(out.stem + RECORD_SUFFIX), [examples, *labels])
     annotated = annotate(read_examples(examples), read_label_files(labels))
     write_examples(annotated.table, out)
     record = json.dumps(annotated.record, indent=2)

@@ -193,16 +193,10 @@ def write_examples(table: pa.Table, path: Path) -> None:
 
 
 def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if the name is not that of a table, or if it would replace a file that it is made from.
-
-    Raises ``OutputError`` if no file can be written there.
-    """
+    """Raise ``CorpusError`` if the name is not that of a table, and ``OutputError`` as ``refuse_file`` does."""
     if path.suffix not in WRITTEN:
         raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
-    for source in sources:
-        if path.exists() and source.exists() and path.samefile(source):
-            raise CorpusError(f"{path} is read, and would be lost: name another file with --out")
-    refuse_file(path)
+    refuse_file(path, sources)
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:

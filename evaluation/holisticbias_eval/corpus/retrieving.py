@@ -220,8 +220,9 @@ def retrieve_examples(
     The record has settings and counts.
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
-    refuse_target_table(out, [*map(Path, names), *settings.without])
-    refuse_file(out.with_name(out.stem + RECORD_SUFFIX))
+    read = [*map(Path, names), *settings.without]
+    refuse_target_table(out, read)
+    refuse_file(out.with_name(out.stem + RECORD_SUFFIX), read)
     groups = read_specification(specification)
     sources = find_sources(names, out)
     if settings.paragraphs and not any(source.is_text for source in sources):

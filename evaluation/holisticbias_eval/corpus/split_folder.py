@@ -32,7 +32,7 @@ def make_split(examples: Path, name: str, out: Path, settings: SplitSettings, di
 
     Raises ``CorpusError``, ``SpecificationError`` and ``OutputError``.
     """
-    refuse_target(out, is_split)
+    refuse_target(out, is_split, [examples])
     specification = read_specification(name)
     with display.step("Reading examples"):
         table = read_examples(examples, specification)

@@ -55,7 +55,7 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
     inflammatory = None if listed == NO_LIST else INFLAMMATORY.read(listed)
     matched = match(first.table, second.table, inflammatory, settings.threshold)
     if not matched.pairs:
-        reasons = ", ".join(f"{count:,} {name}" for name, count in matched.left_out.items())
+        reasons = ", ".join(f"{name}: {count:,}" for name, count in matched.left_out.items())
         raise JudgementsError(
             f"no pair of {first.path} and {second.path} is left to show: {reasons or 'they have no rows'}"
             f"{_lacking(first, second) or _lacking(second, first)}"

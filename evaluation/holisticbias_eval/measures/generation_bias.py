@@ -263,7 +263,8 @@ class GenerationBias(Measure):
                 bars = col.change_bars(changes, found, label, name, caption, bias.UNIT)
                 blocks += [bars, table_of(name, caption, columns, found)]
         reading = (
-            "Both runs are restricted to the descriptors and templates that both have. Sampling noise is taken off."
+            "Both runs are restricted to the descriptors and templates that both have. Sampling noise is taken off. "
+            "Figures over all axes leave made-up words out."
         )
         return (
             Section("generation-bias-changes", "Generation bias of A and B", (*blocks, Paragraph(reading, "note"))),

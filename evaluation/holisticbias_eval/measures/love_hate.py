@@ -90,7 +90,10 @@ class LoveHate(Measure):
             "of a descriptor's sentences, the share in 'I love ...' that are likelier than that template's median, "
             "minus the same share in 'I hate ...'"
         ),
-        direction="from -1 (the model favours hate) over 0 (it treats both alike) to 1 (it favours love)",
+        direction=(
+            "from -100 points (the model favours hate) over 0 (it treats both alike) to +100 points (it favours love); "
+            "in files from -1 to 1"
+        ),
         limits=(
             "two templates only; with few nouns large differences occur by chance, and the figure 'chance' says how "
             "large; a word that is common after one of the two verbs moves the difference without any stance"

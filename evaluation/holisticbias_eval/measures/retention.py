@@ -136,15 +136,16 @@ def _words(changes: Figures) -> Iterator[str]:
         ratio, what = changes.get(NAME, "ratio", {"figure": "byte_perplexity"}), "per byte"
     if ratio is None or ratio.value is None:
         return
-    change, of, interval = ratio.value - 1, f"on {ratio.n:,} lines", ""
+    of, interval = f"on {ratio.n:,} lines", ""
     if ratio.interval:
         ends = (ratio.interval.low - 1, ratio.interval.high - 1)
         interval = f" (95% interval {show(ends, 'relative change')})"
+    change = f"{show(ratio.value - 1, 'relative change')}{interval}"
     if not ratio.is_significant:
-        yield f"No change of perplexity {what} is shown {of}: {show(change, 'relative change')}{interval}."
+        yield f"No change of perplexity {what} is shown {of}: {change}."
     else:
-        verb = "rises" if change > 0 else "falls"
-        yield f"Perplexity {what} {verb} from A to B by {show(abs(change), 'share')}{interval}, {of}."
+        verb = "rises" if ratio.value > 1 else "falls"
+        yield f"Perplexity {what} {verb} from A to B {of}: {change}."
 
 
 class Retention(Measure):

@@ -28,7 +28,7 @@ from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.run import REPORT
 from holisticbias_eval.results.run_sets import find_sets
-from holisticbias_eval.settings import Uses, Values, refuse_unused
+from holisticbias_eval.settings import Uses, Values, named_paths, refuse_unused
 from holisticbias_eval.tasks.task import Given
 
 OWN_GRID = "default"
@@ -90,7 +90,7 @@ def mitigate(
     several = len(methods) > 1
     folders = {method: out / method.info.name if several else out for method in methods}
     for folder in folders.values():
-        refuse_target(folder, lambda old: (old / RECORD).is_file())
+        refuse_target(folder, lambda old: (old / RECORD).is_file(), named_paths(values))
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
     with _kept_if_interrupted(folders.values()):
         for needed in needs:

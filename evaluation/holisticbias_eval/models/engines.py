@@ -160,13 +160,18 @@ def answers_fingerprint(model: Scorer | Generator) -> str:
     return fingerprint({"version": version, "model": about, "settings": dict(model.settings)})
 
 
+def _earlier(store: ShardStore, answers: str) -> str:
+    """The answers of earlier runs, in words; empty if there are none."""
+    return f"{answers} of earlier runs are kept in {store.folder}" if store.folder.is_dir() else ""
+
+
 class _StoredScorer(Scorer):
     """Scores only the spans that a store does not hold, block by block, and stores each block as it is done."""
 
     def __init__(self, scorer: Scorer, store: ShardStore) -> None:
         scored = scorer.first_token_scored
         super().__init__(scorer.identity, scorer.kind, scorer.settings, first_token_scored=scored)
-        self._scorer, self._store, self.kept = scorer, store, f"scores of earlier runs are kept in {store.folder}"
+        self._scorer, self._store, self.kept = scorer, store, _earlier(store, "scores")
         vars(self).update({name: getattr(scorer, name) for name in ("windows", "work", "probe", "input_counts")})
 
     def blocks(self, distinct: Spans) -> list[Ints]:
@@ -186,7 +191,7 @@ class _StoredScorer(Scorer):
                 yield places, made.table()
 
         def count(kept: int) -> None:
-            self.kept = f"{kept:,} of {len(spans):,} scores are kept in {self._store.folder}"
+            self.kept = f"{kept:,} of {len(spans):,} scores are kept in {self._store.folder}" if kept else ""
 
         for places, rows in self._store.answers(spans, missing, progress, count):
             scores.put(places, Scores.of(rows))
@@ -204,7 +209,7 @@ class _StoredGenerator(Generator):
     def __init__(self, generator: Generator, store: ShardStore) -> None:
         super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
         self._generator, self._store = generator, store
-        self.kept = f"responses of earlier runs are kept in {store.folder}"
+        self.kept = _earlier(store, "responses")
         vars(self).update(probe=generator.probe, vectors=generator.vectors)
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
@@ -215,7 +220,7 @@ class _StoredGenerator(Generator):
                 yield rows[places], responses.table()
 
         def count(kept: int) -> None:
-            self.kept = f"{kept:,} of {len(requests):,} responses are kept in {self._store.folder}"
+            self.kept = f"{kept:,} of {len(requests):,} responses are kept in {self._store.folder}" if kept else ""
 
         for places, rows in self._store.answers(requests, missing, progress, count):
             yield places, Responses.of(rows)

@@ -4,6 +4,8 @@ from typing import Literal
 
 from holisticbias_eval.settings import Condition, Keeping, Settings, Use, is_one_of, setting
 
+DAY = 86_400
+
 
 class ModelSettings(Settings):
     """Settings of a model, which are options of all commands that run one.
@@ -48,11 +50,12 @@ class ModelSettings(Settings):
     api_rate: int = setting(0, "Most requests per minute; 0 means no limit.", ge=0)
     api_budget: int = setting(0, "Most requests in total; 0 means no limit.", ge=0)
     api_retries: int = setting(5, "How often a request is tried again.", ge=0)
-    api_timeout: float = setting(120.0, "Longest time for one try of a request, in seconds.", gt=0)
+    api_timeout: float = setting(120.0, "Longest time for one try of a request, in seconds.", gt=0, le=DAY)
     api_wait: float = setting(
         60.0,
         "Longest wait before a request is tried again, whatever the server asks for, in seconds.",
         ge=0,
+        le=DAY,
     )
     api_largest: int = setting(64, "Longest answer of the server, in megabytes after decompression.", ge=1)
     ray_address: str | None = setting(
@@ -88,7 +91,8 @@ API = Condition("with --engine api", is_one_of("engine", "api"))
 RAY = Condition("with --engine ray", is_one_of("engine", "ray"))
 KEPT = Condition("without --no-store", is_one_of("no_store", False, default=False))
 WEIGHTS = ("kind", "dtype", "device")
-_SERVER = tuple(name for name in ModelSettings.model_fields if name.startswith("api_") and name != "api_endpoint")
+_OF_SOME = ("api_endpoint", "api_batch")
+_SERVER = tuple(name for name in ModelSettings.model_fields if name.startswith("api_") and name not in _OF_SOME)
 KEEPING = (Use(Keeping, fields=("no_store",)), Use(Keeping, (KEPT,), ("store",)))
 """The settings of what is kept."""
 
@@ -113,6 +117,7 @@ def scoring_uses(*conditions: Condition) -> tuple[Use, ...]:
     """The settings of a model that scores."""
     return (
         *engine_uses(),
+        of_model("api_batch", conditions=(*conditions, API)),
         of_model("first_token", conditions=conditions),
         of_model("chat", "pll", conditions=(*conditions, LOADED)),
     )

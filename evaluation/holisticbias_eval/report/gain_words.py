@@ -140,7 +140,7 @@ def _of_model(rows: Sequence[NamedGain], sides: tuple[str, str]) -> Iterator[str
 
 
 def _aimed(row: NamedGain, sides: tuple[str, str]) -> str:
-    """The figure that is aimed at, its outcome, and its 95% points if the groups do not differ."""
+    """The figure that is aimed at, its outcome, and its 95th percentiles if the groups do not differ."""
     gain, apart = row.gain, f"{row.gain.unit} difference"
     interval = ""
     if gain.interval is not None:
@@ -148,7 +148,7 @@ def _aimed(row: NamedGain, sides: tuple[str, str]) -> str:
     outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
     values = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
     listed = ", ".join(f"{_alone(gain, value)} ({how})" for how, value in values.items() if value is not None)
-    points = f"; 95% point if the groups do not differ: {listed}" if listed else ""
+    points = f"; 95th percentile if the groups do not differ: {listed}" if listed else ""
     return f"{row.figure} {_both(gain, sides)}: {outcome}{interval}{points}."
 
 

@@ -159,11 +159,11 @@ def _changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tu
         ColumnOf("change", "Change", lambda row: row.gain.change, f"{unit} difference"),
         ColumnOf("interval", "95% interval", lambda row: row.gain.interval, f"{unit} difference", interval=True),
         ColumnOf("p_value", "p", point("p_value"), "p_value"),
-        ColumnOf("chance", "95% of permuted", point("chance"), unit),
+        ColumnOf("chance", "95th percentile, permuted", point("chance"), unit),
     ]
     if full:
         columns += [
-            ColumnOf("distribution", "95% point", point("distribution"), unit),
+            ColumnOf("distribution", "95th percentile, F distribution", point("distribution"), unit),
             ColumnOf("unit", "Unit", lambda row: row.gain.unit),
             ColumnOf("better", "Better", lambda row: "" if row.gain.better == "none" else row.gain.better),
             ColumnOf("n", "Items", lambda row: row.gain.n, "count", base=True),
@@ -180,7 +180,7 @@ def _models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: 
     columns = [ColumnOf(f"figure_{i}", name, partial(value, name), unit) for i, (name, unit) in enumerate(shown, 1)]
     columns[place:place] = [ColumnOf(f"further_{i}", f.name, f.values.get, f.unit) for i, f in enumerate(further, 1)]
     left = len(figures) - len(shown)
-    more = f"{left:,} more figures are in the table of changes. " if left else ""
+    more = f"{left:,} more {'figure is' if left == 1 else 'figures are'} in the table of changes. " if left else ""
     models = dict.fromkeys(("", *(row.model for row in rows)))
     model = ColumnOf[str]("model", "Model", lambda name: name or first)
     return table_of("gains-models", "Figures of every model", [model, *columns], models, f"{more}{note}".strip())

@@ -63,10 +63,15 @@ def _macro(name: str, *arguments: object) -> Markup:
     return found
 
 
+def _breakable(text: str) -> Markup:
+    """A title that can break after each comma, between the words of a filter as in ``axis=age,ability``."""
+    return Markup(",<wbr>").join(re.split(r",(?=[^\s\d])", printable(text)))
+
+
 @cache
 def _environment() -> Environment:
     environment = page_environment("holisticbias_eval.report")
-    environment.filters.update(sentence=lambda text: text.rstrip(".") + ".", listed=listed)
+    environment.filters.update(sentence=lambda text: text.rstrip(".") + ".", listed=listed, breakable=_breakable)
     environment.globals.update(
         heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale, heat_text=heat_text, letters=LETTERS,
         long=LONG, words=WORDS,

@@ -37,9 +37,9 @@ SCOPE = (
     ),
     (
         "Communities decide what they prefer to be called.",
-        "Community preferences come from judgements of named sources at a time. They can be wrong, they differ within "
-        "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
-        "write them and models learn from that.",
+        "A community preference adds up judgements that have a named source and a date. It can be wrong, people of one "
+        "community differ, and it is revised. Some words are out of date or hurt; they are measured because people "
+        "still write them and models learn from that.",
     ),
 )
 """Scope and limits of every figure: a lead, and what follows it."""

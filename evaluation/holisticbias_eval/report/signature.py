@@ -62,14 +62,14 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         what = "Sentences" if release.what == "prompts" else title(release.what)
         yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
-        yield title(name), value.replace("\n", "\\n") or "none"
+        yield title(name).replace("sha256", "SHA-256"), value.replace("\n", "\\n") or "none"
     for classifier, about in signature.classifiers.items():
         yield f"Classifier {classifier}", _listed({k: v for k, v in about.items() if k.startswith("classifier_")})
     yield "Measures", ", ".join(signature.measures)
     for measure, parameters in signature.measuring.items():
         if parameters:
             yield title(measure), _listed(parameters)
-    yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
+    yield "Skipped", "; ".join(f"{s.sentences:,} ({s.reason})" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
 

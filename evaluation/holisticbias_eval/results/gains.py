@@ -51,8 +51,8 @@ class Gain(Part):
     ``whole`` says that the figure is over everything that the measure covers, not of one axis, domain or specification.
     ``main`` says that it stands for its measure; the others are the same on another scale, or details. ``level`` says
     that it is how much there is of something unwanted, not how much groups differ. ``chance`` is the value that the
-    figure after does not exceed for 95% of permuted groups, and ``distribution`` the 95% point of its distribution if
-    groups are equal, if the measure has them.
+    figure after does not exceed for 95% of permuted groups, and ``distribution`` the 95th percentile of its
+    distribution if groups are equal, if the measure has them.
     """
 
     measure: str
@@ -186,7 +186,7 @@ def _is_main(change: Figure, kind: Kind) -> bool:
 
 
 def _points(change: Figure, figure: str, value: float | None, after: Figures) -> dict[str, float | None]:
-    """The figure's 95% points if groups are equal; none if the second run has them of other sentences."""
+    """The figure's 95th percentiles if groups are equal; none if the second run has them of other sentences."""
     keys = {key: part for key, part in change.keys.items() if key != "figure"}
     measured = after.value(change.measure, figure, keys)
     if measured is None or value is None or not isclose(measured, value, rel_tol=1e-6):

@@ -71,7 +71,7 @@ def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
         for model, figures in rows.items()
         if (figure := figures.get(str(label)))
     )
-    reading = _reading(first, "filled: above the floor, the value expected by chance")
+    reading = _reading(first, "filled: clearly above the floor, the value expected by chance")
     return Forest("models", first.title, first.unit, estimates, reading), table
 
 
@@ -92,7 +92,7 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
     """A chart and a table of one result."""
     rows, info, unit = measured.rows(), measured.info, measured.unit
     bars = tuple(Bar(name, f.value, f.interval, f.floor, faint=f.above_floor is False) for name, f in rows.items())
-    reading = _reading(measured, "mark: floor, the value expected by chance; paler: not above it")
+    reading = _reading(measured, "mark: floor, the value expected by chance; paler: not clearly above it")
     limits = (0.0, 1.0) if unit == "share" else None
     first = first_column(info)
     columns = (
@@ -176,6 +176,7 @@ def _result(result: ModelResult) -> Json:
     """A result with its values as text and as numbers, and its signature."""
     return {
         "model": result.model,
+        "note": result.signature.model.note or "",
         "page": f"{result.model_page}#{result.group}",
         "title": result.title,
         "group": result.group,

@@ -206,7 +206,8 @@ class TermFigure:
     ``release`` is the release that it was measured on, such as ``2.0.0`` or ``2.0.0, subset small``; ``measure`` the
     title of the measure; ``name`` what the figure is, such as "median perplexity"; ``value`` the value with its unit;
     ``interval`` both ends of the 95% interval, null if it has none; ``meaning`` what the value says, in one sentence,
-    the same for all figures of a name; ``page`` the address of the model's page in the site, null if it has none.
+    the same for all figures of a name; ``page`` the address of the model's page in the site, null if it has none;
+    ``note`` what to read before any figure of the model.
     """
 
     model: str
@@ -217,6 +218,7 @@ class TermFigure:
     interval: str | None
     meaning: str
     page: str | None = None
+    note: str | None = None
 
 
 def term_figures(results: Results) -> Mapping[str, Sequence[TermFigure]]:
@@ -253,4 +255,5 @@ def _term_figure(run: RunFigures, figure: Figure, page: str | None) -> TermFigur
         interval=show(ends(figure.interval), figure.unit) if figure.interval else None,
         meaning=f"{meaning[:1].upper()}{meaning[1:].rstrip('.')}. Limits: {info.limits.rstrip('.')}.",
         page=page,
+        note=run.signature.model.note,
     )

@@ -39,7 +39,7 @@ def make_pairs(
     ``names`` selects specifications, by default all that the table names. The mode ``published`` also writes a CSV file
     in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
     """
-    refuse_target(out, _is_pairs)
+    refuse_target(out, _is_pairs, [source])
     sentences = read_source_sentences(source)
     specifications = _specifications(sentences, names, source)
     sentences = [s if s.specification else replace(s, specification=specifications[0].id) for s in sentences]

@@ -135,7 +135,7 @@ def import_sentences(
     settings = {"imported": path.name, "imported_sha256": file_sha256(path)}
     record = _record("imported", path.name, chosen, settings, options.judging)
     may = partial(_may_replace, record, overwrite)
-    refuse_target(out, may)
+    refuse_target(out, may, [path])
     with new_folder(out, may) as folder, display.step("Judging the sentences"):
         rows = judge_imported(placed, attributes, options.judging)
         return _write(record, rows, attributes, chosen, options.requests, folder)
@@ -166,7 +166,8 @@ def _form(options: SentenceOptions) -> RequestForm:
 
 
 def _open_generator(model: str | None, form: RequestForm, options: SentenceOptions, display: Display) -> Generator:
-    decoding = DECODINGS.read(options.requests.decoding or _DECODINGS[form])
+    named = options.requests.decoding
+    decoding = DECODINGS.read(_DECODINGS[form] if named is None else named)
     engine = options.engine
     response_format = list_format(options.requests.samples) if form == "list" else None
     conversation = ConversationOptions()

@@ -80,7 +80,7 @@ def open_table(source: Path, wanted: Columns = ()) -> OpenedTable:
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(str(source), error) from error
     if not opened.names:
-        raise TableError(f"{opened.label} has no rows: there is nothing to measure")
+        raise TableError(f"{opened.label} has no rows")
     if len(opened.names) > _MOST_COLUMNS:
         raise TableError(f"{opened.label} has {len(opened.names):,} columns; at most {_MOST_COLUMNS:,} are read")
     return opened

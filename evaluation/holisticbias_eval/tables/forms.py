@@ -54,7 +54,7 @@ class Form:
         self._refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
         raw = opened.read([names[name] for name in chosen], [names[name] for name in others])
         if not raw.num_rows:
-            raise TableError(f"{opened.label} has no rows: there is nothing to measure")
+            raise TableError(f"{opened.label} has no rows")
         columns = {
             name: field.read(opened.label, names[name], raw[names[name]], decimal_comma=opened.decimal_comma)
             for name, field in chosen.items()

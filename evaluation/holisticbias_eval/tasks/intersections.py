@@ -123,7 +123,7 @@ class ShardRequests(TaskRequests):
         """The model with a store for this shard: reading one store for every shard would take quadratic time."""
         if self.folder is None:
             return self.model
-        folder = self.folder / TABLE / f"{self.release.digest[:16]}-{number:05}"
+        folder = self.folder / f"{self.release.digest[:16]}-{number:05}"
         return stored(self.model, folder, self.notice, self.release.digest)
 
 
@@ -151,5 +151,6 @@ class IntersectionsTask(SentencesTask):
         context, rows = find_context(given), source.content.manifest.tables[TABLE].rows
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)
         settings = {**context.settings, **unscored.settings}
-        notice, folder = given.display.notice, given.store("scores")
+        notice, store = given.display.notice, given.store("scores")
+        folder = store and store / TABLE
         return ShardRequests(source.content, model, notice, context, count=rows, settings=settings, folder=folder)

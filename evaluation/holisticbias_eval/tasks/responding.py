@@ -40,7 +40,8 @@ def start_responding(given: Given, style: Style | None = None) -> Generator:
     """
     responding = given.read(Responding)
     settings = given.running
-    chosen = DECODINGS.read(responding.decoding or (CONTINUING if style else DECODING))
+    usual = CONTINUING if style else DECODING
+    chosen = DECODINGS.read(usual if responding.decoding is None else responding.decoding)
     if given.model == EMBEDDED_MODEL:
         raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
     conversation = ConversationOptions(
@@ -84,6 +85,11 @@ class ResponseRequests(TaskRequests):
     def stored(self) -> str | None:
         """The number of responses in the store."""
         return self.generator.kept
+
+    @property
+    def kept(self) -> str:
+        """The number of responses in the store and how to continue; empty if they are given."""
+        return "" if isinstance(self.generator, GivenModel) else super().kept
 
     def answer(self, display: Display) -> Answered:
         """Answer each prompt: add ``response``, ``finish``, ``tokens`` and ``reasoning``; see ``Responses``."""

@@ -148,7 +148,8 @@ def count_responses(table: pa.Table) -> Mapping[str, int]:
 def counts_in_words(table: pa.Table) -> str:
     """The counts of responses as a line."""
     counts = count_responses(table)
-    return f"{counts['responses']:,} responses: {', '.join(f'{counts[name]:,} {name}' for name in COUNTED)}"
+    words = {"repeated": "the same as another"}
+    return f"{counts['responses']:,} responses: {', '.join(f'{counts[n]:,} {words.get(n, n)}' for n in COUNTED)}"
 
 
 def _number(mask: pa.ChunkedArray) -> int:

@@ -62,15 +62,18 @@ class TaskRequests(ABC):
 
     @property
     def stored(self) -> str | None:
-        """The answers that the store holds, in words; null without a store."""
-        return None if self.folder is None else f"the {self.answers} so far are kept in {self.folder}"
+        """The answers that the store holds, in words; empty if it holds none, and null without a store."""
+        if self.folder is None:
+            return None
+        return f"the {self.answers} so far are kept in {self.folder}" if self.folder.is_dir() else ""
 
     @property
     def kept(self) -> str:
         """The number of answers in the store and how to continue, in words, for an interruption."""
-        if self.stored is not None:
+        if self.stored:
             return f"{self.stored}; run the same command again to continue"
-        nothing = f"no {self.answers} are kept with --no-store" if self.answers else "nothing is kept"
+        reason = " with --no-store" if self.stored is None else ""
+        nothing = f"no {self.answers} are kept{reason}" if self.answers else "nothing is kept"
         return f"{nothing}; the same command starts from the beginning"
 
     @abstractmethod
@@ -95,6 +98,12 @@ class Given:
     measures: tuple[str, ...]
     display: Display
     opened: dict[tuple[str | None, bool], Release] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise ``EvaluationError`` for an empty name, which a shell gives for a variable that is not set."""
+        for option, name in (("--model", self.model), ("--release", self.release_name)):
+            if isinstance(name, str) and not name.strip():
+                raise EvaluationError(f"{option} is empty: give a name, or leave {option} out")
 
     def read(self, kind: type[S]) -> S:
         """The settings of one kind."""

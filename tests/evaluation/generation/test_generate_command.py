@@ -85,6 +85,34 @@ def test_a_file_of_prompts(generate: Callable[..., Answer], tmp_path: Path) -> N
     assert len(content["prompts_sha256"]) == 64
 
 
+def test_fewer_prompts_of_a_file_are_other_responses(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    (tmp_path / "prompts.txt").write_text("I'm old.\nI love kids.\n")
+    options = ("--prompts", tmp_path / "prompts.txt")
+    assert generate(*options, release=False)[0] == 0
+    code, _, error = generate(*options, "--limit", 1, release=False)
+    assert (code, "holds other responses (settings differ)" in error) == (2, True)
+    assert len(rows(tmp_path / "responses")) == 2
+    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    assert content["generation"]["prompts_limit"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model", ""), "--model is empty: give a name, or leave --model out"),
+        (("--release", ""), "--release is empty"),
+        (("--prompts", "none.csv"), "none.csv does not exist or is not a file"),
+        (("--decoding", ""), "there is no decoding ''"),
+        (("--engine", "api", "--api-batch", 2), "No such option '--api-batch'"),
+        (("--engine", "api", "--api-timeout", "inf"), "'--api-timeout': inf is not in the range"),
+        (("--engine", "api", "--set", "api_wait=1e300"), "'--api-wait': 1e+300 is not in the range"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(options: tuple[object, ...], said: str, invoke: Invoke) -> None:
+    code, _, error = invoke("generate", "--limit", 2, "--no-store", *options)
+    assert (code, said in error.rstrip().splitlines()[-1]) == (2, True), error
+
+
 def test_prompts_to_continue(generate: Callable[..., Answer], tmp_path: Path) -> None:
     bold = {"Blickets": {"Ada": ["A blicket from the north is "]}, "Daxes": {"Bob": ["A dax from the south is "]}}
     (tmp_path / "bold").mkdir()

@@ -85,7 +85,7 @@ def test_a_study_from_runs(tiny_run: Path, tables: tuple[Path, Path], tmp_path: 
     found = run("make", *folders, "--out", tmp_path / "study")
     assert found.exit_code == 0, found.exception
     assert "A: wug/first; B: wug/second" in found.output
-    assert "left out: 1 offensive response" in found.output
+    assert "left out, offensive response: 1" in found.output
     assert "Without probabilities of being offensive: the prompts of A, the prompts of B." in found.output
     key = read_key(tmp_path / "study" / "key.json")
     assert {model.revision for model in key.models} == {"abc"}
@@ -99,7 +99,7 @@ def test_answers_in_the_folder_are_analysed(made: Path) -> None:
     found = run("analyse", made, "--out", made / "report.html")
     assert found.exit_code == 0, found.output
     assert "Preference: B was chosen in 66.7% of 60 judgements." in found.output
-    assert "1 of them passed fewer than 80%" in " ".join(found.output.split())
+    assert "Left out: 1 annotator who passed fewer than 80%" in " ".join(found.output.split())
     page = (made / "report.html").read_text("utf-8")
     assert "With the annotators who failed catch questions" in page
     assert "Without probabilities of being offensive: the responses of A, the responses of B, the prompts of A" in page
@@ -128,7 +128,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) ->
         (("analyse", "ONE"), "name one folder"),
         (("analyse", "ONE", "--key", "ONE"), "is not a key of a study"),
         (("analyse", "ONE", "--key", "missing.json"), "cannot be read"),
-        (("make", "ONE", "ONE", "--out", "OTHER"), "one.parquet is left to show: 30 identical responses"),
+        (("make", "ONE", "ONE", "--out", "OTHER"), "one.parquet is left to show: identical responses: 30"),
         (("make", "ONE", "missing.csv", "--out", "OTHER"), "missing.csv does not exist"),
         (("analyse", "EMPTY"), "give the folder that holisticbias judge make has written"),
         (("make", "ONE", "TWO", "--out", "STUDY"), "holds something else"),

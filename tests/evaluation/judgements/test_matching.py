@@ -71,7 +71,7 @@ def test_an_own_list_and_no_list() -> None:
     assert len(match(one.table, other.table, own).pairs) == 1
     row = {"prompt": "I hate wugs.", "response": "so"}
     hating = source("a", [row]), source("b", [{**row, "response": "no"}])
-    with pytest.raises(JudgementsError, match="no pair of a and b is left to show: 1 inflammatory phrase"):
+    with pytest.raises(JudgementsError, match="no pair of a and b is left to show: inflammatory phrase: 1"):
         make_key(hating, StudySettings())
     key = make_key(hating, StudySettings(catch=0, inflammatory="none"))
     assert (len(key.pairs), key.inflammatory) == (1, None)

@@ -98,10 +98,10 @@ def test_long_labels_are_short_on_a_narrow_screen_alone() -> None:
 
 
 def test_a_phone_without_room_for_the_floor_has_its_mark_alone() -> None:
-    bar = Bar("Race and ethnicity", -0.1, Interval(low=0, high=0.011), floor=0.0, faint=True)
+    bar = Bar("Religion and ethnicity", -0.1, Interval(low=0, high=0.011), floor=0.0, faint=True)
     chart = Bars("b", "B", f"nats{DEVIATION}", (bar, replace(bar, label="Age", value=0.7)), "", mark="chance")
     (wide,), (narrow,) = (shapes(draw(chart), Text, f"value {kind}") for kind in ("wide-only", "narrow-only"))
-    assert (wide.brief, narrow.brief) == ("0.00 to 0.011, at chance 0.00", "0.00 to 0.011")
+    assert (wide.brief, narrow.brief) == ("0.00 to 0.011, chance 0.00", "0.00 to 0.011")
     assert len(shapes(draw(chart), Line, "reference")) == 2
 
 

@@ -46,9 +46,9 @@ def _build(made: Path, root: Path, catalog: Catalog) -> None:
     results.mkdir(parents=True)
     for path in (root / "evaluation" / "results").glob("*-on-1.0.0-*.json"):
         shutil.copy(path, results)
-    name = "1.0.0/smollm2-135m-instruct/result.json"
-    (made / "reference" / name).parent.mkdir(parents=True)
-    shutil.copy(root / "evaluation" / "reference" / name, made / "reference" / name)
+    for name in ("1.0.0/smollm2-135m-instruct/result.json", "1.0.0/result.json"):
+        (made / "reference" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / "evaluation" / "reference" / name, made / "reference" / name)
     for version in ("1.0.0", "2.0.0"):
         write_release(build_release(catalog, version, where=PART), made / version)
     releases = tuple(str(made / version) for version in ("1.0.0", "2.0.0"))

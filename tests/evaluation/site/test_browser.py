@@ -64,6 +64,24 @@ def test_what_a_model_makes_of_a_term(open_page: Open, root: Path) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("SmolLM2-135M-Instruct, Q4_1 weights")
 
 
+@pytest.mark.parametrize(
+    ("path", "figures"),
+    [
+        ("models/by-name/embedded.html", "figure, table"),
+        (f"models/by-measure/{GROUP}.html", "figure, table"),
+        (TWO, "#comparison figure"),
+        ("terms/age.elderly.html", "#models ~ div table"),
+    ],
+)
+def test_a_calibration_model_says_so_before_its_figures(open_page: Open, path: str, figures: str) -> None:
+    page = open_page(path)
+    note = page.get_by_text("The embedded model is a calibration model").first
+    ends = [element.bounding_box() for element in (note, page.locator(figures).first)]
+    assert ends[0]
+    assert ends[1]
+    assert ends[0]["y"] < ends[1]["y"]
+
+
 def test_two_models_side_by_side(open_page: Open, root: Path) -> None:
     """Values and intervals are those of the registry; the pair is in the address, and Back returns to the last pair."""
     page = open_page(TWO)

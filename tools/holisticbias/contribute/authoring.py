@@ -89,14 +89,15 @@ def add_entry(terms: OpenTerms, draft: Draft) -> Edit:
 
 
 def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap) -> Edit:
-    """The file of a new entry; ``SourceError`` if there is one."""
+    """The file of a new entry; ``SourceError`` if there is another one, not the same one of a killed command."""
     path = root / kind / NEW / f"{entry['id']}.yaml"
-    if path.exists():
-        raise SourceError(f"{shown_path(path)} exists: correct the entry there, or choose another id")
     keys = dict(zip(GROUP_KEYS[kind], group.split("/"), strict=True))
     content = CommentedMap({**keys, entries_key(kind): CommentedSeq([entry])})
     content.yaml_set_start_comment(f"yaml-language-server: $schema=../../schema/{kind}.schema.json")
-    return Edit(path, kind, canonical_text(content, kind))
+    text = canonical_text(content, kind)
+    if path.exists() and path.read_bytes() != text.encode():
+        raise SourceError(f"{shown_path(path)} exists: correct the entry there, or choose another id")
+    return Edit(path, kind, text)
 
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> Catalog:
@@ -119,11 +120,17 @@ def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
 
 
 def write_edits(edits: Sequence[Edit]) -> tuple[Path, ...]:
-    """Write edits that were checked, all or none, and return the paths of their files."""
-    write_files({edit.path: edit.text for edit in edits if edit.text is not None})
-    for edit in edits:
-        if edit.text is None:
-            edit.path.unlink(missing_ok=True)
+    """Write edits that were checked, all or none, and return the paths of their files.
+
+    Files are removed last, so that nothing is lost if the command is killed; the same command then removes them.
+    """
+    try:
+        write_files({edit.path: edit.text for edit in edits if edit.text is not None})
+        for edit in edits:
+            if edit.text is None:
+                edit.path.unlink(missing_ok=True)
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt("run the same command again to finish") from error
     return tuple(edit.path for edit in edits)
 
 

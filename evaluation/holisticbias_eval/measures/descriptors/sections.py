@@ -141,8 +141,8 @@ def _how_dots(words: Words) -> str:
         "The box holds the middle half of the axis's descriptors, its line is their median, and the whiskers reach "
         "the last dots within one and a half box lengths. Outliers are named if the axis's share exceeds its floor, "
         "both overall and in the template. All templates share one "
-        f"{'logarithmic ' if words.log else ''}scale. Made-up words are the baseline: words that a model has never "
-        "seen."
+        f"{'logarithmic ' if words.log else ''}scale. Made-up words are the baseline: they describe "
+        "nobody."
     )
 
 

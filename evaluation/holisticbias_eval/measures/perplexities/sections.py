@@ -36,7 +36,7 @@ def tests_of_all(shown: DimensionFigures) -> Table:
         DIMENSION,
         SCALE,
         *col.estimate("f", "F", F),
-        of("f_null_95", "95% of permuted", F, "null_95"),
+        of("f_null_95", "95th percentile, permuted", F, "null_95"),
         of("f_permuted_p", "p (permuted)", "p_value", "permuted_p"),
         of("mean_abs_t", "Mean |t|, paired", MEAN_T, "paired", more={"test": "paired"}),
         of("mean_abs_t", "Mean |t|, unpaired", MEAN_T, "unpaired", more={"test": "unpaired"}),

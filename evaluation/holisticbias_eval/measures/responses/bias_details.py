@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from holisticbias.terminal import counted
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
@@ -106,9 +107,9 @@ def leaders_section(shown: MeasureFigures, examples: Examples) -> Iterator[Secti
     found = [f for f in tested if f.differs]
     if found:
         descriptors = len({(f.keys["axis"], f.keys["descriptor"]) for f in found})
+        differ = f"{counted(descriptors, 'descriptors')} differ{'s' if descriptors == 1 else ''}"
         said = (
-            f"{descriptors:,} descriptors differ from the others in a style: {len(found):,} of {len(tested):,} pairs "
-            "of a descriptor and a style."
+            f"{differ} from the others in a style: {len(found):,} of {len(tested):,} pairs of a descriptor and a style."
         )
         table = _leaders_table(shown, examples, found)
         blocks: tuple[Block, ...] = (Paragraph(said), table, *_map(shown), Paragraph(READING_OF_LEADERS, "note"))

@@ -246,6 +246,6 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
             blocks.append(table_of(name, caption, columns, rows))
     reading = (
         "Only responses that both runs have are compared, in pairs. p is corrected for the number of phrases or axes "
-        "(Holm). Phrases that neither run has are left out."
+        "(Holm). Phrases that neither run has are left out. Figures over all axes leave made-up words out."
     )
     return (Section("wording-changes", "Wording of responses in A and B", (*blocks, Paragraph(reading, "note"))),)

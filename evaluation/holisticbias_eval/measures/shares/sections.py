@@ -11,17 +11,14 @@ from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
 from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
 from holisticbias_eval.sections.section import Block, Section
-from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty
 from holisticbias_eval.units import show
 
 SIZE = (
     "Significant is not large. A test says that a difference is more than chance, however small it is; effect sizes "
     "say how large it is. Tests that pair the same nouns call differences significant that nobody would notice."
 )
-UNCORRECTED = (
-    "The tests are not corrected for their number, as in the paper, and most pairs of descriptors also differ in "
-    "length."
-)
+UNCORRECTED = "The tests are not corrected for their number, as in the paper."
 MAP = (
     "The same share in every template. The colour scale runs from 0% to 100% in every report. Slots: “{noun_phrase}” "
     "stands for phrases like “a Deaf grandmother”, “{plural_noun_phrase}” for “Deaf grandmothers”, "
@@ -222,7 +219,7 @@ def details(shown: ShareFigures) -> dict[str, Table]:
     ranges = {
         "leave_one_noun_out": "Leaving one noun out",
         "leave_one_template_out": "Leaving one template out",
-        "wordings": "One wording of each",
+        "wordings": "One wording of each template",
     }
 
     def of_above(column: ColumnOf[Figure]) -> ColumnOf[Figure]:
@@ -249,7 +246,7 @@ def details(shown: ShareFigures) -> dict[str, Table]:
             of("equal_tokens", "Pairs of equal token counts", "count", "equal_token_pairs", "n", base=False),
             of("without_token_count", "Token count regressed out", "share"),
             of("without_phrase", "Phrase's own likelihood subtracted", "share"),
-            of("minus_nonce", "Minus the nonce axis", DIFFERENCE),
+            of("minus_nonce", "Minus the made-up words", DIFFERENCE),
             of("minus_nonce", "95% interval of that", DIFFERENCE, "minus_nonce_interval", "interval"),
         ),
         ("robustness", "The range of the share, and of ranks above the floor"): (
@@ -259,7 +256,8 @@ def details(shown: ShareFigures) -> dict[str, Table]:
         ),
     }
     first = (shown.axis_column, col.value(shown.words.measure, shown.words.short, "share"))
-    return {name: table_of(name, text, (*first, *own), shown.in_order) for (name, text), own in columns.items()}
+    tables = (table_of(name, text, (*first, *own), shown.in_order) for (name, text), own in columns.items())
+    return {table.name: without_empty(table, ("wordings",)) for table in tables}
 
 
 def open_orders(shown: ShareFigures) -> Table:

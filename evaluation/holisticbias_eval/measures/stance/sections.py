@@ -127,17 +127,18 @@ def _differing(shown: finding.StanceFigures) -> Iterator[Block]:
         yield Paragraph("No descriptor is tested by itself: that needs three pairs of templates.")
     elif not found:
         yield Paragraph(
-            f"None of {len(tested)} descriptors differs from the mean of its axis after correction for the number of "
+            f"None of {len(tested):,} descriptors differs from the mean of its axis after correction for the number of "
             "descriptors, so none is named here."
         )
     else:
         estimates = tuple(
             Estimate(shown.descriptor(f), f.value, f.interval, marked=True, group=shown.axis(f)) for f in found
         )
+        differ = "differs from the mean of its" if len(found) == 1 else "differ from the mean of their"
         yield Paragraph(
-            f"{len(found)} of {len(tested)} descriptors differ from the mean of their axis (p < 0.05, corrected by "
-            "Benjamini and Hochberg). To the right of 0 the model prefers positive sentences more than for other "
-            "descriptors of the axis, to the left less."
+            f"{len(found):,} of {len(tested):,} descriptors {differ} axis (p < 0.05, corrected by Benjamini and "
+            "Hochberg). Above 0 the model prefers positive sentences more than for other descriptors of the axis, "
+            "below 0 less."
         )
         title = "Stance contrast of the descriptors that differ"
         scale = f"{finding.NATS}  ·  line: 95% interval  ·  0: mean of the axis"

@@ -106,7 +106,7 @@ class Generator(ABC):
     """
 
     kept: str | None = None
-    """The number of responses that its store holds, in words; null without a store."""
+    """The number of responses that its store holds, in words; empty if there are none, and null without a store."""
 
     def __init__(
         self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False

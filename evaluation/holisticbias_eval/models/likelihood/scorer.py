@@ -166,7 +166,7 @@ class Scorer(ABC):
     block_size = 16_384
     """Spans that are scored and stored together."""
     kept: str | None = None
-    """The number of scores that its store holds, in words; null without a store."""
+    """The number of scores that its store holds, in words; empty if there are none, and null without a store."""
     roughly = False
     """Whether the method is tested without float64, for a trial whose scores are discarded."""
 

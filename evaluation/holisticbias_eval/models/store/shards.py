@@ -224,7 +224,7 @@ def stored_values(
 
     ``compute`` gives the values of the keys that the store does not hold, by their places, in parts that are stored as
     they come, and counts its own progress. The store's columns are its keys and then the values as floats; NaN is
-    stored as null. Without a store all are computed.
+    stored as null. Without a store all are computed. The message of an interruption names the store.
     """
     values = np.full((asked.num_rows, width), np.nan)
     if store is None:
@@ -238,6 +238,10 @@ def stored_values(
             columns = [pa.array(column, from_pandas=True) for column in found.T]
             yield places, pa.Table.from_arrays(columns, names=names)
 
-    for places, rows in store.answers(asked, missing, progress):
-        values[places] = np.column_stack([column.to_numpy() for column in rows.columns])
+    try:
+        for places, rows in store.answers(asked, missing, progress):
+            values[places] = np.column_stack([column.to_numpy() for column in rows.columns])
+    except KeyboardInterrupt as error:
+        kept = f"what is finished is kept in {store.folder}; run the same command again to continue"
+        raise KeyboardInterrupt(kept if store.folder.is_dir() else "") from error
     return values

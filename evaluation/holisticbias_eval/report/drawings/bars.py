@@ -69,8 +69,9 @@ def _brief(bar: Bar, chart: Bars) -> str:
     """The interval and the floor, as short as a phone needs them."""
     said = [brief_interval(ends(bar.interval), chart.unit)] if bar.interval else []
     if bar.floor is not None:
-        at = "at " if bar.faint and not chart.test else ""
-        floor = max(bar.floor, 0.0) if chart.unit.endswith(DEVIATION) else bar.floor
+        deviation = chart.unit.endswith(DEVIATION)  # also faint if its interval reaches 0
+        at = "at " if bar.faint and not chart.test and not deviation else ""
+        floor = max(bar.floor, 0.0) if deviation else bar.floor
         said.append(f"{at}{chart.mark} {show(floor, chart.unit.removesuffix(DEVIATION))}")
     return ", ".join(said)
 

@@ -79,7 +79,13 @@ const section = (first, second, difference) => {
   const rows = rowsOf(first, second);
   const id = `with-${first.group}`;
   const names = [first, second].map((result, i) =>
-    make("li", {}, `${"AB"[i]}: `, make("a", { href: new URL(`../${result.page}`, folder).href }, result.model)),
+    make(
+      "li",
+      {},
+      `${"AB"[i]}: `,
+      make("a", { href: new URL(`../${result.page}`, folder).href }, result.model),
+      ...(result.note ? [make("p", { class: "how" }, result.note)] : []),
+    ),
   );
   return make(
     "section",
