@@ -114,7 +114,7 @@ def generate(
     """
     from holisticbias_eval.api_results import ModelResponses
     from holisticbias_eval.generating import USES, prepare_answers
-    from holisticbias_eval.tables.frames import file_of
+    from holisticbias_eval.tables.frames import LABEL, file_of
 
     own = {"model": model, "release": release, "prompts": prompts, "measure": None}
     (model, release, prompts, _), defaults = _defaults(recipe, USES, **own)
