@@ -13,6 +13,8 @@ def run() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # threads that wait for each other leave the processor: beside other programs, a model is several times as fast
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # Arrow takes memory as it uses it: to take large parts first costs a second with millions of sentences
+    os.environ.setdefault("MIMALLOC_ARENA_EAGER_COMMIT", "0")
     for name in ("SIGTERM", "SIGHUP"):  # treat them like Ctrl-C, unless they are ignored, as nohup does
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
