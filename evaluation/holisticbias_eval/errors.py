@@ -1,4 +1,4 @@
-"""Errors of an evaluation: caught only in the command line, and printed as one line."""
+"""Errors of an evaluation, for callers of the API; the command line prints them as one line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

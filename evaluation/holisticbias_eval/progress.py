@@ -40,7 +40,12 @@ class Display:
         if not self._is_terminal:
             self.notice(what)
             began = time.monotonic()
-            with _repeating(lambda: self.notice(f"{what}: {duration(time.monotonic() - began)} so far")):
+
+            def goes_on() -> None:
+                minutes, seconds = divmod(int(time.monotonic() - began), 60)
+                self.notice(f"{what}: {minutes}:{seconds:02} so far")
+
+            with _repeating(goes_on):
                 yield
             return
         with self._console.status(Text(visible(what))):

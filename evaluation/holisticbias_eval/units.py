@@ -121,7 +121,7 @@ def _interval(ends: tuple[float, float], unit: str) -> str:
 
 
 def _not_zero(text: str, end: float, unit: str) -> str:
-    """An end of an interval that excludes zero: one that would read as zero has its first digit."""
+    """An end of an interval that excludes zero; if it would read as zero, it is shown with its first digit."""
     percents = 100 if unit in (*SHARES, "relative change") else 1
     return re.sub(r"^[+-]0\.0+(?![0-9])", f"{end * percents:+.1g}", text)
 

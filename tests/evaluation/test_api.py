@@ -83,7 +83,12 @@ def test_a_run_is_shown_in_a_line_and_a_chart_named_after_its_measure(run: Model
 
 
 def test_the_public_names_are_listed() -> None:
-    assert dir(hbe) == ["classify", "compare", "evaluate", "generate", "measure", "mitigate", "open_run"]
+    functions = [name for name in dir(hbe) if not name.endswith("Error")]
+    assert functions == ["classify", "compare", "evaluate", "generate", "measure", "mitigate", "open_run"]
+    errors = [getattr(hbe, name) for name in dir(hbe) if name not in functions]
+    assert all(issubclass(error, holisticbias.HolisticBiasError) for error in errors)
+    with pytest.raises(hbe.TableError, match="no column text"):
+        hbe.measure("sentiment", pa.table({"a": [1]}))
     assert {"build_release", "load_catalog", "open_release"} <= {*dir(holisticbias)}
 
 

@@ -162,10 +162,16 @@ def test_a_change_of_release_is_the_datas_and_of_a_model_the_models() -> None:
         assert found["change"] == 0
         assert found[zero] == 0
         assert found["second"] - found["first"] == pytest.approx(found["gone"] + found["changed"] + found["added"])
+        tests = {name: of(changes, axis, name).n for name in ("first", "gone", "changed", "added", "second")}
+        assert tests["first"] == tests["gone"]
+        assert tests["second"] == tests["added"]
+        assert tests["changed"] == min(tests["first"], tests["second"]) < max(tests["first"], tests["second"])
     # gains and costs show the values that the change is of
     named = Figures(share_changes("likelihood_bias", first, second))
     gain = next(g for g in find_gains(named, ()) if g.keys == {"axis": "b"})
     assert gain.before == gain.after != of(changes, "b", "first").value
+    assert of(changes, "a", "second_in_common").value != of(changes, "a", "second").value
+    assert "first_in_common" not in {change.name for change in compare(first, first)}
     found = values(compare(first, without(other, "descriptor_id", "a.4")), "a")
     assert found["change"] != 0
     assert found["second"] - found["first"] == pytest.approx(sum(found[part] for part in PARTS))

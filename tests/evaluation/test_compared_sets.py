@@ -99,7 +99,7 @@ def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_pat
     assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in " ".join(said.split())
     words = " ".join(said.split())
     assert "5 lines in both; 0 changed, 0 gone, 0 added." in words
-    assert "sentences: B finds the common sentences less likely than A, by" in words
+    assert "sentences: The common sentences are less likely in B than in A, by" in words
     page = (tmp_path / "page.html").read_text("utf-8")
     titles = ("Gains and costs</h2>", "Quality and retention", "Likelihood of neutral text")
     places = [page.index(text) for text in titles]

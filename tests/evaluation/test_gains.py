@@ -3,6 +3,7 @@
 import pytest
 
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
 from holisticbias_eval.results.gains import Aim, Outcome, find_gains, judge, sort_gains
 
@@ -105,3 +106,22 @@ def test_a_value_exceeds_its_floor(value: float | None, p_value: float | None, a
 
 def test_without_a_floor_nothing_is_above() -> None:
     assert Figure(measure="m", name="f", value=0.9, unit="share", p_value=0.01, n=9).above_floor is None
+
+
+@pytest.mark.parametrize(
+    ("of", "keys", "level"),
+    [
+        ("share", {"class": "negative"}, True),
+        ("share", {"class": "negative", "domain": "gender"}, True),
+        ("share", {"class": "positive"}, False),
+        ("share", {}, False),
+        ("share", {"class": "negative", "seed": "1"}, False),
+        ("spread", {"class": "negative"}, False),
+        (None, {"class": "negative"}, False),
+    ],
+)
+def test_a_change_of_a_level_has_its_keys_and_no_more_than_those_of_the_measure(
+    of: str | None, keys: dict[str, str], level: bool
+) -> None:
+    change = make_figure("sentiment", "change", keys, 0.1, "share difference", 10, of=of)
+    assert MEASURES["sentiment"].info.is_level(change) == level

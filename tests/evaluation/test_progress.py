@@ -66,7 +66,7 @@ def long_batch(display: Display, said: threading.Event) -> None:
 
 @pytest.mark.parametrize(
     ("work", "first", "then"),
-    [(long_step, "Loading", "Loading: 0 s so far"), (long_batch, "Answering: 56 texts", "0 of 56 texts")],
+    [(long_step, "Loading", "Loading: 0:00 so far"), (long_batch, "Answering: 56 texts", "0 of 56 texts")],
 )
 def test_long_work_says_that_it_goes_on(
     work: Callable[[Display, threading.Event], None], first: str, then: str, monkeypatch: pytest.MonkeyPatch

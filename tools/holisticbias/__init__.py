@@ -9,18 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from holisticbias.errors import HolisticBiasError as HolisticBiasError
     from holisticbias.release.build import build_release as build_release
     from holisticbias.release.build import write_release as write_release
     from holisticbias.release.open import open_release as open_release
     from holisticbias.rules.validate import load_catalog as load_catalog
 
 _HOMES = {
+    "HolisticBiasError": "holisticbias.errors",
     "load_catalog": "holisticbias.rules.validate",
     "build_release": "holisticbias.release.build",
     "open_release": "holisticbias.release.open",
     "write_release": "holisticbias.release.build",
 }
-__all__ = ["build_release", "load_catalog", "open_release", "write_release"]
+__all__ = ["HolisticBiasError", "build_release", "load_catalog", "open_release", "write_release"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Errors for users. Only the command line catches them; it prints one line."""
+"""Errors for users and callers of the API; the command line prints them as one line."""
 
 
 class HolisticBiasError(Exception):

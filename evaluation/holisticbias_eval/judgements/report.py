@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from holisticbias.terminal import counted
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
@@ -70,7 +71,9 @@ def study_report(analysis: Analysis, key: Key) -> Report:
     )
     if left_out:
         least = f"{analysis.settings.least:.0%}"
-        measured += f" {left_out:,} of them passed fewer than {least} of their catch questions."
+        measured += (
+            f" Left out: {counted(left_out, 'annotators')} who passed fewer than {least} of their catch questions."
+        )
     recorded = {"Revision": "revision", "Weights, SHA-256": "weights_sha256", "Prompts": "prompts"}
     signature = [("Model", first.name, second.name)]
     for words, name in recorded.items():

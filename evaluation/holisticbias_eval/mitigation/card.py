@@ -74,7 +74,8 @@ def _measured(before: Path, after: Path) -> Iterator[str]:
                 rows.append((info.title, ": ".join(filter(None, (name, named))), *values))
     yield "## Measured"
     yield _table(("measure", "figure", "before", "after"), rows[:_MOST])
-    more = f" {len(rows) - _MOST:,} more figures are there." if len(rows) > _MOST else ""
+    left = len(rows) - _MOST
+    more = f" {left:,} more {'figure is' if left == 1 else 'figures are'} there." if left > 0 else ""
     yield f"`report.html` and the runs in `measured/` have intervals and all other figures.{more}"
 
 

@@ -1,5 +1,6 @@
 """The page of a mitigation: what was trained, every point of the grid, and the course of the training."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -66,9 +67,16 @@ def training_report(records: Sequence[Mitigation]) -> Report:
 
 
 def _title(records: Sequence[Mitigation]) -> str:
+    """Each base model and its methods; of several methods the abbreviations, where titles end with one."""
+    long = len(records) == 1
     return "; ".join(
-        f"{own[0].base_model.name} after {listed([record.title for record in own])}" for own in _by_model(records)
+        f"{own[0].base_model.name} after {listed([r.title if long else _short(r.title) for r in own])}"
+        for own in _by_model(records)
     )
+
+
+def _short(title: str) -> str:
+    return re.sub(r".* \((\w+)\)$", r"\1", title)
 
 
 def _by_model(records: Sequence[Mitigation]) -> Sequence[Sequence[Mitigation]]:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import groupby
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, heat_scale, heat_text
@@ -65,7 +65,7 @@ def _macro(name: str, *arguments: object) -> Markup:
 
 def _breakable(text: str) -> Markup:
     """A title that can break after each comma, between the words of a filter as in ``axis=age,ability``."""
-    return escape(printable(text)).replace(",", Markup(",<wbr>"))
+    return Markup(",<wbr>").join(re.split(r",(?=[^\s\d])", printable(text)))
 
 
 @cache

@@ -175,7 +175,7 @@ def _measured(compared: run_sets.ComparedSets) -> Iterator[str]:
         (model.name, line)
         for model in compared.models
         for run in model.runs
-        for line in _of_run(run, (compared.before, model.name) if several else SIDES, several=several)
+        for line in _of_run(run, compared.before, several=several)
     )
     for line, models in said_by(lines).items():
         yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
@@ -189,7 +189,7 @@ def _run_title(run: str) -> str:
     return MEASURES[run].info.title if run in MEASURES else run
 
 
-def _of_run(run: run_sets.NamedComparison, names: tuple[str, str], *, several: bool) -> Iterator[str]:
+def _of_run(run: run_sets.NamedComparison, first: str, *, several: bool) -> Iterator[str]:
     """The items that both runs have, and what else than the model of runs with names differs."""
     compared, counts = run.compared, run.compared.sentences
     start = f"{_run_title(run.name)}: " if run.name else ""
@@ -207,9 +207,11 @@ def _of_run(run: run_sets.NamedComparison, names: tuple[str, str], *, several: b
         yield f"{start}What differs: {named or 'nothing'}."
     nats = counts.nats or 0.0
     if abs(nats) >= _LEAST_NATS and not {"model", "scoring"}.isdisjoint(compared.differs):
+        than = "than before" if first == run_sets.BEFORE else f"than in {first}"
         yield (
-            f"{start}{names[1]} finds the common sentences {'less' if nats > 0 else 'more'} likely than {names[0]}, "
-            f"by {show(abs(nats), 'nats per sentence')} nats per sentence on average."
+            f"{start}The common sentences are {'less' if nats > 0 else 'more'} likely "
+            f"{than if several else 'in B than in A'}, by {show(abs(nats), 'nats per sentence')} nats per sentence on "
+            "average."
         )
 
 

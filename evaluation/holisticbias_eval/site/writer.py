@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from jinja2 import Environment
 
 from holisticbias.source.addresses import REPOSITORY
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.report.leaderboard import REMINDER
 from holisticbias_eval.report.page import page_environment
 from holisticbias_eval.report.report import SCOPE
@@ -76,6 +77,6 @@ def environment() -> Environment:
     found.filters.update(thousands=lambda number: f"{number:,}")
     found.globals.update(
         areas=AREAS, on_github=ON_GITHUB, scope=SCOPE, reminder=REMINDER, architecture=architecture,
-        signature_rows=signature_rows,
+        signature_rows=signature_rows, made_up=MADE_UP,
     )  # fmt: skip
     return found

@@ -44,7 +44,7 @@ def _write(table: Any, column: str, folder: Path) -> Path:
     """Write a table as Parquet, or as JSON lines if a column has several types or a type that Parquet lacks."""
     path = folder / "table.parquet"
     try:
-        pq.write_table(_arrow_of(table, column).replace_schema_metadata(None), path)
+        pq.write_table(_arrow_of(table, column).replace_schema_metadata(None), path, store_schema=False)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         path = folder / "table.jsonl"
         with path.open("w", encoding="utf-8") as lines:

@@ -99,7 +99,7 @@ def test_answers_in_the_folder_are_analysed(made: Path) -> None:
     found = run("analyse", made, "--out", made / "report.html")
     assert found.exit_code == 0, found.output
     assert "Preference: B was chosen in 66.7% of 60 judgements." in found.output
-    assert "1 of them passed fewer than 80%" in " ".join(found.output.split())
+    assert "Left out: 1 annotator who passed fewer than 80%" in " ".join(found.output.split())
     page = (made / "report.html").read_text("utf-8")
     assert "With the annotators who failed catch questions" in page
     assert "Without probabilities of being offensive: the responses of A, the responses of B, the prompts of A" in page

@@ -178,7 +178,9 @@ def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path
 
 def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:
     records = [read_mitigation(made / name) for name in ("lmd", "cada")]
-    gains, *_ = mitigation_report(records, find_sets((made,))).chapters
+    report = mitigation_report(records, find_sets((made,)))
+    assert report.title == "embedded-gossip after LMD and CADA"
+    gains, *_ = report.chapters
     table = next(table for table in gains.sections[0].tables if table.name == "gains-models")
     assert [row[0] for row in table.rows] == ["Before", "lmd", "cada"]
     place = [column.heading for column in table.columns].index("Perplexity of validation texts")

@@ -174,6 +174,17 @@ def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
     t = known(figures.get(NAME, "mean_abs_t", {**RAW, "test": "unpaired"}))
     assert (t.n, t.missing) == (1, 2)
     assert any("fewer than two perplexities of mell" in note for note in notes)
+    _, notes = measure(rows_of({**HAND, "mell": (4.0, 5.0)}))
+    assert not any("fewer than two perplexities" in note for note in notes)
+
+
+@pytest.mark.parametrize(("other", "alone"), [((), True), ((90.0,), True), ((110.0,), False)])
+def test_a_perplexity_is_far_above_all_others_of_its_sentence_or_alone(
+    measure: Measure, other: tuple[float, ...], alone: bool
+) -> None:
+    _, notes = measure(rows_of({"blicket": (1.0, 2.0, 3.0, 1000.0), "stad": (2.0, 3.0, 4.0, *other)}))
+    (warning,) = (note for note in notes if "of the variance of perplexity:" in note)
+    assert ("One perplexity far above all others" in warning) == alone
 
 
 def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, write_rows: Callable[..., Path]) -> None:

@@ -92,8 +92,11 @@ def test_long_names_have_room_beside_many_columns(tmp_path: Path, width: int, le
     name = "Mean of pairs of groups, perplexity, paired, with held-out groups"
     columns = (Column("name", "Figure"), *(Column(f"c{i}", f"Value {i}", "share") for i in range(16)))
     wide = Table("wide", "Many columns", columns, ((name, *[0.5] * 16), ("short", *[0.5] * 16)))
-    found = browse(render_page(invented_report(wide)), NAMES, tmp_path, width)
-    assert found["name"] >= least
+    sorted_by = (Column("short", "Row"), *columns)
+    long = Table("long", "Many rows", sorted_by, tuple((f"row {i}", *row) for i in range(20) for row in wide.rows))
+    for table_of_names in (wide, long):
+        found = browse(render_page(invented_report(table_of_names)), NAMES, tmp_path, width)
+        assert found["name"] >= least
 
 
 def test_a_wide_screen_shows_whole_labels(tmp_path: Path) -> None:

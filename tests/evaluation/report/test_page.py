@@ -57,6 +57,11 @@ def test_what_a_report_lacks_is_not_mentioned() -> None:
     assert SCOPE[0][0] in HtmlReader(render_page(invented_report())).all("body")[0][1]
 
 
+def test_a_title_breaks_between_the_words_of_a_filter_and_stays_escaped() -> None:
+    page = render_page(replace(invented_report(), title="a on 1,200 <b>, only axis=age,ability"))
+    assert "<h1><bdi>a on 1,200 &lt;b&gt;, only axis=age,<wbr>ability</bdi></h1>" in page
+
+
 def test_long_tables_have_a_filter_and_short_ones_do_not(page: HtmlReader) -> None:
     assert len(page.all("form")) == len(page.classed("sortable")) == 1
     assert not HtmlReader(render_page(invented_report(rows=LONG))).all("form")

@@ -135,6 +135,7 @@ def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
         (pd.concat([pd.DataFrame(ABOUT)] * 2, axis=1), "^the table has 2 columns 'text': keep one"),
         ([*ABOUT, {"text": ["a"], "group": "b"}], r"^the table: row 4: column text is not one value but \[\"a\"\]"),
         ([*ABOUT, {"text": {("a", "b"): 1}}], "^the table: row 4 cannot be written as JSON"),
+        (pl.DataFrame({"text": ["a"], "group": [["b"]]}), r"^the table: row 1: column group is not text but \['b'\]"),
         (pd.DataFrame({"text": [b"a", b"\xff"], "group": "b"}), r"^the table: row 2: column text is not text but b'"),
     ],
 )  # fmt: skip

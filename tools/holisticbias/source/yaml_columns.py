@@ -57,7 +57,7 @@ def lines_of_texts(lines: Sequence[str]) -> set[int]:
         if column is not None and (indent > column or not line.strip()):
             found.add(number)
         else:
-            column = indent if _BEGINS_TEXT.search(line) else None
+            column = len(line) - len(line.lstrip(" -")) if _BEGINS_TEXT.search(line) else None
     return found
 
 

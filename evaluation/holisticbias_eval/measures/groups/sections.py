@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from holisticbias.terminal import counted
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
@@ -115,7 +116,7 @@ def _finding(shown: GroupFigures, quantity: Quantity) -> str:
         return f"{quantity.words}: no domain has two groups with a value, so nothing is compared."
     if len(shown.domains) > 1:
         names = _named(shown, differing, quantity)
-        what, none = "beyond chance, groups differ", "do the groups differ"
+        what, none = "the groups differ beyond chance", "do the groups differ"
         said = _in_domains(what, none, "no difference beyond chance", names, len(others))
     else:
         ((_, apart),) = differing or others
@@ -130,7 +131,7 @@ def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others
     """In which domains there is a difference, and in how many no difference is shown."""
     if not named:
         return f"in none of {others} domains {none} beyond chance"
-    rest = f"; in {others} more {nothing} is shown" if others else ""
+    rest = f"; in {counted(others, 'other domains')} {nothing} is shown" if others else ""
     return f"{what} in {listed(named)}{rest}"
 
 
@@ -210,9 +211,10 @@ def _human(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Par
     if model is None or human is None or change is None or change.value is None:
         return
     interval = interval_words(change.interval, change.unit)
+    tested = "" if change.adjusted_p is None else f", p {show(change.adjusted_p, 'p_value')} after Holm's correction"
     yield Paragraph(
         f"{quantity.words}: {show(model, quantity.unit)} in the model's texts and {show(human, quantity.unit)} in "
-        f"the {shown.written}s, a difference of {show(change.value, change.unit)}{interval}."
+        f"the {shown.written}s, a difference of {show(change.value, change.unit)}{interval}{tested}."
     )
 
 
