@@ -1,31 +1,25 @@
 """The functions that commands call, for notebooks and programs: ``import holisticbias_eval as hbe``."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from rich.console import Console
-
-from holisticbias.compile.filters import Where, filter_texts
-from holisticbias.release.release import Release
-from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
-from holisticbias_eval.classifying import classify as classify_table
 from holisticbias_eval.errors import EvaluationError, RunError
-from holisticbias_eval.evaluating import all_uses, by_task, choose_measures, prepare
-from holisticbias_eval.generating import USES, prepare_answers
-from holisticbias_eval.measuring import measure_table
-from holisticbias_eval.models.loading.load import ModelSource
-from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.sentences import restored
-from holisticbias_eval.results.compare import compare_runs, read_two_runs
-from holisticbias_eval.results.recipes import read_recipe
-from holisticbias_eval.results.run import Run, read_run
-from holisticbias_eval.settings import Uses, of_measures, split_names
-from holisticbias_eval.tables.frames import LABEL, file_of
-from holisticbias_eval.tables.rows import whole_text
-from holisticbias_eval.tasks.sources import ReleaseSource
+
+if TYPE_CHECKING:  # importing this module takes no time: each function imports what it needs
+    import pyarrow as pa
+
+    from holisticbias.compile.filters import Where
+    from holisticbias.release.release import Release
+    from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
+    from holisticbias_eval.models.loading.load import ModelSource
+    from holisticbias_eval.progress import Display
+    from holisticbias_eval.results.run import Run
+    from holisticbias_eval.settings import Uses
+    from holisticbias_eval.tasks.sources import ReleaseSource
 
 
 def evaluate(
@@ -51,6 +45,11 @@ def evaluate(
     Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit, and
     ``HolisticBiasError``, its base, for a release that does not exist.
     """
+    from holisticbias_eval.api_results import ModelRun
+    from holisticbias_eval.evaluating import all_uses, by_task, choose_measures, prepare
+    from holisticbias_eval.prompts.sentences import restored
+    from holisticbias_eval.settings import of_measures, split_names
+
     uses = all_uses()
     (model, release, named), defaults = _defaults(recipe, uses, model=model, release=release, measure=measures)
     names = None if named is None else split_names(_texts("measures", named))
@@ -69,6 +68,8 @@ def evaluate(
 
 def open_run(folder: str | Path) -> ModelRun:
     """Read the run in a folder; raises ``RunError`` if it is damaged."""
+    from holisticbias_eval.api_results import ModelRun
+
     run = _run_of(folder)
     return ModelRun(run.result, run.answers, run.tables)
 
@@ -79,6 +80,10 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``TableError`` for a table that does not fit,
     and ``EvaluationError`` for a setting without effect.
     """
+    from holisticbias_eval.api_results import Measurement
+    from holisticbias_eval.measuring import measure_table
+    from holisticbias_eval.tables.frames import LABEL, file_of
+
     if not isinstance(name, str):
         raise EvaluationError(f"name: it must be the name of a measure, not {type(name).__name__}")
     with file_of(table, "text") as file:
@@ -107,6 +112,10 @@ def generate(
     Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit, and
     ``HolisticBiasError``, its base, for a release that does not exist.
     """
+    from holisticbias_eval.api_results import ModelResponses
+    from holisticbias_eval.generating import USES, prepare_answers
+    from holisticbias_eval.tables.frames import LABEL, file_of
+
     own = {"model": model, "release": release, "prompts": prompts, "measure": None}
     (model, release, prompts, _), defaults = _defaults(recipe, USES, **own)
     values = {**defaults, **_values(settings, where)}
@@ -134,6 +143,9 @@ def classify(
 
     Raises ``TableError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
+    from holisticbias_eval.classifying import classify as classify_table
+    from holisticbias_eval.tables.frames import file_of
+
     card = _name_of("classifier", classifier, "a name, or the file of a card")
     values = _values({"classifier": card, **settings})
     with file_of(texts, "response") as name:
@@ -164,6 +176,7 @@ def mitigate(
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.
     """
+    from holisticbias_eval.api_results import MitigatedModels
     from holisticbias_eval.mitigation.run import mitigate as train_models
     from holisticbias_eval.mitigation.run import mitigation_uses
 
@@ -180,6 +193,9 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
 
     Raises ``SelectionError`` if they have no measure that can be compared, or nothing that both asked.
     """
+    from holisticbias_eval.api_results import Comparison
+    from holisticbias_eval.results.compare import compare_runs, read_two_runs
+
     if isinstance(first, str | Path) and isinstance(second, str | Path):
         one, other = read_two_runs(Path(first), Path(second))
     else:
@@ -196,6 +212,8 @@ def _model_of(model: object) -> ModelSource:
 
 def _release_of(release: object) -> ReleaseSource:
     """A release as tasks take it; raises ``EvaluationError`` for anything else."""
+    from holisticbias.release.release import Release
+
     return release if isinstance(release, Release) else _name_of("release", release, "a version, a folder or a release")
 
 
@@ -208,6 +226,8 @@ def _name_of(argument: str, value: object, wanted: str) -> str | None:
 
 def _run_of(run: object) -> Run:
     """A run, or the one in a folder; raises ``RunError`` for anything else."""
+    from holisticbias_eval.results.run import Run, read_run
+
     if isinstance(run, Run):
         return run
     if isinstance(run, str | Path):
@@ -217,6 +237,8 @@ def _run_of(run: object) -> Run:
 
 def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list[Any], dict[str, Any]]:
     """Arguments that are given, or else those of a recipe; and the settings of the recipe."""
+    from holisticbias_eval.results.recipes import read_recipe
+
     found = {} if recipe is None else dict(read_recipe(str(recipe), uses))
     of_recipe = {name: found.pop(name, None) for name in given}
     return [of_recipe[name] if value is None else value for name, value in given.items()], found
@@ -224,6 +246,8 @@ def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list
 
 def _values(settings: Mapping[str, Any], where: Where = ()) -> dict[str, Any]:
     """Settings as commands give them: the name of a file is a text, and None is the default."""
+    from holisticbias.compile.filters import filter_texts
+
     values = {
         name: [_plain(name, one) for one in value] if isinstance(value, list | tuple) else _plain(name, value)
         for name, value in settings.items()
@@ -234,6 +258,8 @@ def _values(settings: Mapping[str, Any], where: Where = ()) -> dict[str, Any]:
 
 def _plain(name: str, value: Any) -> Any:
     """The value, a path as a text; raises ``EvaluationError`` for half a character, which no record can hold."""
+    from holisticbias_eval.tables.rows import whole_text
+
     plain = str(value) if isinstance(value, Path) else value
     if isinstance(plain, str) and plain != whole_text(plain):
         raise EvaluationError(f"{name}: {plain!r} has half a character, which no file can hold")
@@ -249,4 +275,8 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def _display(progress: bool) -> Display:
+    from rich.console import Console
+
+    from holisticbias_eval.progress import Display
+
     return Display(Console(stderr=True, quiet=not progress))

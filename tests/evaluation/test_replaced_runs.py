@@ -208,7 +208,7 @@ def test_a_dry_run_says_what_it_does_and_encodes_no_more_than_it_needs(
         "Finding the texts that are not scored yet",
         "Counting tokens and timing a few texts",
     ]
-    assert encoded == [8, 140, 16, 140, 140]  # to test, to count, to warm up, to time, and to count what was timed
+    assert encoded == [4, 140, 16, 140, 140]  # to test, to count, to warm up, to time, and to count what was timed
     assert list(tmp_path.iterdir()) == []
 
 

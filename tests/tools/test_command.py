@@ -224,7 +224,10 @@ def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
     [
         ("from holisticbias.cli import main; main(['build', '--version', '1.0.0', '--out', sys.argv[1]])", ["pandas"]),
         ("import holisticbias", ["numpy", "pyarrow", "pydantic"]),
-        ("import holisticbias_eval", ["numpy", "pandas", "pyarrow", "torch", "transformers"]),
+        (
+            "from holisticbias_eval import evaluate, measure",
+            ["numpy", "pandas", "pyarrow", "pydantic", "rich", "torch", "transformers"],
+        ),
         ("from holisticbias.cli import main; main(['--help'])", ["numpy", "pyarrow", "pydantic", "torch", "yaml"]),
     ],
 )
@@ -234,6 +237,16 @@ def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Pa
         [sys.executable, "-c", code, str(tmp_path / "out")], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_threads_that_wait_leave_the_processor_to_other_programs() -> None:
+    """Beside a busy process, a model whose threads wait actively takes several times as long."""
+    code = "import sys; from holisticbias.__main__ import run; sys.argv = ['holisticbias', '--version']; run()"
+    code += "; import os; print(os.environ['OMP_WAIT_POLICY'])"
+    for given in ({}, {"OMP_WAIT_POLICY": "active"}):
+        environment = {**{k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}, **given}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == given.get("OMP_WAIT_POLICY", "passive")
 
 
 # terminals, pipes and other packages

@@ -11,6 +11,8 @@ def run() -> None:
     """Run the command and exit with its code."""
     # the command has no plugins of pydantic: looking for them reads the metadata of every installed package
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # threads that wait for each other leave the processor: beside other programs, a model is several times as fast
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     for name in ("SIGTERM", "SIGHUP"):  # treat them like Ctrl-C, unless they are ignored, as nohup does
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
@@ -22,12 +24,14 @@ def run() -> None:
     except KeyboardInterrupt:  # while the command starts or ends; main() handles the rest
         sys.stderr.write("holisticbias: interrupted\n")
         code = 130
-    if code:  # sys.exit would first wait for threads, and those can wait for a server
-        _leave(code)
+    _leave(code)
 
 
 def _leave(code: int) -> None:
-    """End the process with what happens at its end, but without waiting for its threads."""
+    """End the process with what happens at its end, but without waiting for threads, which can wait for a server.
+
+    Objects are not deleted one by one: that takes up to seconds, in which a signal would kill a command that is done.
+    """
     try:
         atexit._run_exitfuncs()
         with suppress(OSError, ValueError):  # the reader of a pipe is gone, or the stream is closed

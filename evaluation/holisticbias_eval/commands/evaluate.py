@@ -38,12 +38,12 @@ def command(model: str | None, measure: str | None, out: Path | None, overwrite:
 
     Writes its answers, figures and report. An interrupted run continues where it stopped.
     """
+    gc.set_threshold(_COLLECTED)
     from holisticbias_eval.evaluating import evaluations, plans
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.settings import split_names
 
-    gc.set_threshold(_COLLECTED)
     values = given_settings()
     release = values.pop("release", None)
     measures = None if measure is None else split_names([measure])

@@ -216,11 +216,17 @@ def _chosen(part: pa.Table, release: Release, selection: Selection) -> tuple[pa.
     selected = with_stances(part, release.tables["templates"])
     selected = with_axis_labels(selected, release.tables["descriptors"])
     columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
-    phrases = pa.concat_arrays(_phrases(selected).chunks or [pa.array([], pa.string())])
+    phrases = _phrases(selected).combine_chunks()
     if selection.variants:
         texts, phrases = varied_texts(selected, selection.seed)
         selected = selected.set_column(selected.column_names.index("text"), "text", texts)
-    return selected.select(columns), phrases.dictionary_encode()
+    return selected.select(columns), _used(phrases.dictionary_encode())
+
+
+def _used(phrases: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Encode phrases without unused values: a part that is compiled also has the phrases of other sentences."""
+    codes = phrases.indices.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(codes.indices, phrases.dictionary.take(codes.dictionary))
 
 
 def with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
@@ -236,6 +242,9 @@ def with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
 
 def _phrases(sentences: pa.Table) -> pa.ChunkedArray:
     """The noun phrase of each sentence, in the number that its template has."""
+    several = {PLURAL_SLOT in template for template in sentences["template"].unique().to_pylist()}
+    if len(several) < 2:  # as in a part that is compiled, which has one template
+        return sentences["plural_noun_phrase" if True in several else "noun_phrase"]
     plural = pc.match_substring(sentences["template"].cast(pa.string()), PLURAL_SLOT)
-    singular, several = (sentences[n].cast(pa.string()) for n in ("noun_phrase", "plural_noun_phrase"))
-    return pc.if_else(plural, several, singular)
+    singular, plurals = (sentences[n].cast(pa.string()) for n in ("noun_phrase", "plural_noun_phrase"))
+    return pc.if_else(plural, plurals, singular)

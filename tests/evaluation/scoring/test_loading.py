@@ -133,10 +133,18 @@ def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyP
             parsed.append(Path(arguments[0]))
             super().__init__(*arguments)
 
+    named = []
+
+    def names(*arguments: Any) -> Any:
+        named.append(arguments)
+        return gguf.tensor_mapping.get_tensor_name_map(*arguments)
+
     monkeypatch.setattr(gguf, "GGUFReader", Reader)
+    monkeypatch.setattr(gguf, "get_tensor_name_map", names)
     start_scorer(str(gguf_file), ignore)
     assert parsed == [gguf_file]
-    assert gguf.GGUFReader is Reader
+    assert len(named) == 1
+    assert (gguf.GGUFReader, gguf.get_tensor_name_map) == (Reader, names)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Self
 
 import numpy as np
 
@@ -15,9 +16,12 @@ from holisticbias_eval.progress import duration
 
 _COUNTED, _PLACES = 512, 48
 """Neighbouring texts whose work is counted at once, and the places where it is."""
-_WARM_UP, _TESTED, _TIMED = 16, 8, (1, 2, 8)
-"""The texts of a warm-up and of a test of the method, and the places whose texts are timed."""
-_ENOUGH_SECONDS = 1.0
+_TESTED = 4
+"""The texts with which the method is tested."""
+_TIMED, _FIRST, _LEAST = 8, 16, 128
+"""The places whose texts are timed, the texts that the engine reads first, and the fewest to time."""
+_ENOUGH, _AIM, _SLOW = 0.5, 2.0, 5.0
+"""Seconds that are enough to know the speed, that the texts should take at most, and after which no more are read."""
 _LONG, _FEW = 600.0, 20_000
 """Seconds from which a run has advice, and the texts of a short one."""
 _SPREAD = 0.2
@@ -47,6 +51,15 @@ class Plan:
         return (
             f"{self.missing:,} of {self.texts:,} texts to score: {tokens}, "
             f"{self.work.forward:,} of them forward tokens; {low if low == high else f'{low} to {high}'}"
+        )
+
+    def of(self, texts: int, missing: int) -> Self:
+        """The plan of more texts like these."""
+        ratio = missing / max(1, self.missing)
+        work = Work(round(ratio * self.work.tokens), round(ratio * self.work.forward))
+        seconds = ratio * self.seconds[0], ratio * self.seconds[1]
+        return replace(
+            self, texts=texts, missing=missing, work=work, seconds=seconds, exact=ratio in (0, 1) and self.exact
         )
 
     def advice(self) -> str:
@@ -103,20 +116,21 @@ def _place(blocks: Sequence[Ints], start: int) -> Ints:
 
 
 def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[[], float]) -> float:
-    """Seconds per forward token, from the texts of more and more places until that takes a second.
+    """Seconds per forward token, from neighbouring texts at several places that take a second or two together.
 
-    The first texts that an engine reads take longer, and are not counted.
+    The first texts that an engine reads take longer, and few texts take longer than many, for each token: the first
+    only tell how many to read, unless the model is slow.
     """
-    scorer.score(places[0].take(np.arange(min(_WARM_UP, len(places[0])))), lambda _: None)
-    for count in _TIMED:
-        some = [places[i] for i in _spread(len(places), count)]
-        few = reduce(joined, some)
+    some = [places[i] for i in _spread(len(places), _TIMED)]
+    count, least, most = _FIRST // len(some), _LEAST // len(some), max(map(len, some))
+    while True:
+        few = reduce(joined, [place.take(np.arange(min(count, len(place)))) for place in some])
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if seconds > _ENOUGH_SECONDS or len(some) == len(places):
-            break
-    return seconds / max(1, _work(scorer, few).forward)
+        if seconds > _SLOW or count >= most or (count >= least and seconds > _ENOUGH):
+            return seconds / max(1, _work(scorer, few).forward)
+        count = min(most, max(least, int(count * _AIM / max(seconds, 1e-6))))
 
 
 def _spread(size: int, count: int) -> list[int]:

@@ -17,6 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+import numpy as np
+
 from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import ModelError
 
@@ -223,18 +225,27 @@ def describe_gguf(path: Path) -> tuple[str, str]:
 
 @contextmanager
 def one_gguf_parse(source: object) -> Iterator[None]:
-    """Parse a GGUF file once within the block, however often transformers reads it: each parse takes seconds."""
+    """Parse a GGUF file and map its names of tensors once within the block, however often transformers does it.
+
+    Each parse takes seconds, and transformers maps the names again for each part of the model.
+    """
     if not isinstance(source, str) or not Path(source).is_file() or not find_spec("gguf"):
         yield
         return
     import gguf
 
-    reader = gguf.GGUFReader
-    gguf.GGUFReader = cache(reader)
+    class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
+        """Reads a plain array: a slice of a mapped one takes five times as long, and each token has several."""
+
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, np.asarray(value) if name == "data" else value)
+
+    replaced = {"GGUFReader": gguf.GGUFReader, "get_tensor_name_map": gguf.get_tensor_name_map}
+    gguf.GGUFReader, gguf.get_tensor_name_map = cache(Reader), cache(gguf.get_tensor_name_map)
     try:
         yield
     finally:
-        gguf.GGUFReader = reader
+        vars(gguf).update(replaced)
 
 
 def file_sha256(path: Path) -> str:
