@@ -11,7 +11,10 @@ from holisticbias_eval.settings import listed
 
 PREFERENCES = {
     "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
-    "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
+    "dispreferred": (
+        "Dispreferred",
+        "People with lived experience, or a publication, would prefer that it is not used.",
+    ),
     "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
     "no_data": ("Too few judgements", "Not enough people have judged it; this says nothing about the term."),
 }

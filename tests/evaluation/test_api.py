@@ -186,6 +186,7 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="sentiment", positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.evaluate(measures="toxicity", classifier="vade"), ClassifierError, "no classifier 'vade'"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
+        (lambda: hbe.measure("sentiment", "x" * 300 + ".csv"), TableError, "xxx.csv cannot be read .* name too long"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
         (lambda: hbe.measure(TEXTS, "sentiment"), EvaluationError, "name: it must be .* not DataFrame"),
         (lambda: hbe.measure("toxicity", TEXTS, classifier=len), EvaluationError, "--classifier: it must be a text"),

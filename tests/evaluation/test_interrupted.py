@@ -163,6 +163,17 @@ def test_an_interruption_does_not_wait_for_the_answer_of_a_server(
     assert (process.returncode, "holisticbias: interrupted; " in printed) == (130, True)
 
 
+def test_a_signal_does_not_kill_a_command_that_is_done() -> None:
+    code = (
+        "import os, signal, sys; from holisticbias.__main__ import run\n"
+        "class Last:\n    def __del__(self): os.kill(os.getpid(), signal.SIGTERM)\n"
+        "last = Last(); sys.argv = ['holisticbias', 'releases']; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout
+
+
 def test_a_command_that_fails_does_not_wait_for_threads() -> None:
     code = (
         "import sys, threading; from holisticbias.__main__ import run; "

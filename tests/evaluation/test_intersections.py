@@ -1,6 +1,8 @@
 """Evaluating a folder of sentences with two descriptors, shard by shard."""
 
 import itertools
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -44,8 +46,18 @@ def test_shards_name_both_descriptors(folder: Path) -> None:
 
 def test_a_folder_in_several_shards_is_evaluated(invoke: Invoke, tiny_gpt2: Path, folder: Path, tmp_path: Path) -> None:
     arguments = ("--release", folder, "--model", tiny_gpt2, "--measure", "intersections", "--store", tmp_path / "store")
-    invoke.printed("evaluate", *arguments, "--out", tmp_path / "run")
     shards = list(read_shards(open_release(folder)))
+    count = sum(len(shard["text"].unique()) for shard in shards)
+    planned = invoke.printed("evaluate", *arguments, "--dry-run")
+    assert re.match(rf"{count} of {count} texts to score: about [0-9,]+ tokens, [0-9,]+ of them forward", planned)
+    assert not (tmp_path / "store").exists()
+    invoke.printed("evaluate", *arguments, "--out", tmp_path / "run")
+    planned = invoke.printed("evaluate", *arguments, "--dry-run")
+    assert planned == f"0 of {count} texts to score: all have scores in the store\n"
+    shutil.rmtree(next((tmp_path / "store" / "intersections").glob("*-00001")))
+    planned = invoke.printed("evaluate", *arguments, "--dry-run")
+    assert planned.startswith(f"{len(shards[1]['text'].unique())} of {count} texts to score: ")
+    invoke.printed("evaluate", *arguments, "--out", tmp_path / "run")
     assert len(list((tmp_path / "store" / "intersections").iterdir())) == len(shards) > 1
     run = read_run(tmp_path / "run")
     sentences = pa.concat_tables(shards, promote_options="permissive")

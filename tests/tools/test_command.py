@@ -241,8 +241,8 @@ def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Pa
 
 def test_threads_that_wait_leave_the_processor_to_other_programs() -> None:
     """Beside a busy process, a model whose threads wait actively takes several times as long."""
-    code = "import sys; from holisticbias.__main__ import run; sys.argv = ['holisticbias', '--version']; run()"
-    code += "; import os; print(os.environ['OMP_WAIT_POLICY'])"
+    code = "import atexit, os, sys; atexit.register(lambda: print(os.environ['OMP_WAIT_POLICY'])); "
+    code += "from holisticbias.__main__ import run; sys.argv = ['holisticbias', '--version']; run()"
     for given in ({}, {"OMP_WAIT_POLICY": "active"}):
         environment = {**{k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}, **given}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

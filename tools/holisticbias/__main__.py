@@ -26,12 +26,14 @@ def run() -> None:
     except KeyboardInterrupt:  # while the command starts or ends; main() handles the rest
         sys.stderr.write("holisticbias: interrupted\n")
         code = 130
-    if code:  # sys.exit would first wait for threads, and those can wait for a server
-        _leave(code)
+    _leave(code)
 
 
 def _leave(code: int) -> None:
-    """End the process with what happens at its end, but without waiting for its threads."""
+    """End the process with what happens at its end, but without waiting for threads, which can wait for a server.
+
+    Objects are not deleted one by one: that takes up to seconds, in which a signal would kill a command that is done.
+    """
     try:
         atexit._run_exitfuncs()
         with suppress(OSError, ValueError):  # the reader of a pipe is gone, or the stream is closed

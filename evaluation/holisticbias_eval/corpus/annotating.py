@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.output import refuse_file, write_file
+from holisticbias.output import new_file, refuse_file
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, read_label_files
 from holisticbias_eval.corpus.examples import (
@@ -55,12 +55,13 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
 
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """
+    beside = out.with_name(out.stem + RECORD_SUFFIX)
     refuse_target_table(out, [examples, *labels])
-    refuse_file(out.with_name(out.stem + RECORD_SUFFIX), [examples, *labels])
+    refuse_file(beside, [examples, *labels])
     annotated = annotate(read_examples(examples), read_label_files(labels))
-    write_examples(annotated.table, out)
-    record = json.dumps(annotated.record, indent=2)
-    write_file(out.with_name(out.stem + RECORD_SUFFIX), f"{record}\n".encode())
+    with new_file(beside) as record:  # without room for it, no table is written
+        record.write_text(json.dumps(annotated.record, indent=2) + "\n", "utf-8")
+        write_examples(annotated.table, out)
     return annotated
 
 

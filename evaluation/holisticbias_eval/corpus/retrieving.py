@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
-from holisticbias.output import refuse_file, write_file
+from holisticbias.output import new_file, refuse_file
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, digest_of
 from holisticbias_eval.corpus.examples import COLUMNS, refuse_target_table, write_examples
@@ -220,9 +220,9 @@ def retrieve_examples(
     The record has settings and counts.
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
-    read = [*map(Path, names), *settings.without]
+    read, beside = [*map(Path, names), *settings.without], out.with_name(out.stem + RECORD_SUFFIX)
     refuse_target_table(out, read)
-    refuse_file(out.with_name(out.stem + RECORD_SUFFIX), read)
+    refuse_file(beside, read)
     groups = read_specification(specification)
     sources = find_sources(names, out)
     if settings.paragraphs and not any(source.is_text for source in sources):
@@ -244,8 +244,9 @@ def retrieve_examples(
     if not retrieval.found.total():
         raise NoExamplesError(_why_nothing(retrieval, reading))
     record = _record(retrieval, reading, [source.name for source in sources])
-    write_examples(retrieval.table(), out)
-    write_file(out.with_name(out.stem + RECORD_SUFFIX), f"{json.dumps(record, indent=2)}\n".encode())
+    with new_file(beside) as unfinished:  # without room for it, no table is written
+        unfinished.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+        write_examples(retrieval.table(), out)
     return record
 
 

@@ -73,9 +73,9 @@ def open_table(source: Path, wanted: Columns = ()) -> OpenedTable:
     """
     if not is_table_name(source):
         raise TableError(f"{source} is not {_FORMS}: save the table as one of them")
-    if not source.is_file():
-        raise TableError(f"{source} does not exist or is not a file")
     try:
+        if not source.is_file():
+            raise TableError(f"{source} does not exist or is not a file")
         opened = _open_file(source, wanted)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(str(source), error) from error

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 from holisticbias.errors import ReleaseError
 from holisticbias.release.bounded import check_parquet
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.engines import stored
-from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans, with_scores
-from holisticbias_eval.models.likelihood.spans import TextRows, unique_spans, whole
+from holisticbias_eval.models.likelihood.plan import Plan, plan_work
+from holisticbias_eval.models.likelihood.scorer import Scorer, Work, score_spans, with_scores
+from holisticbias_eval.models.likelihood.spans import Spans, TextRows, unique_spans, whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context, Unscored
@@ -96,7 +98,6 @@ class ShardRequests(TaskRequests):
     """The shards of a release; neither their sentences nor their scores are kept in memory."""
 
     answers = "scores"
-    uncounted = "sentences with two descriptors"
     release: Release
     model: Scorer
     notice: Notice
@@ -111,13 +112,30 @@ class ShardRequests(TaskRequests):
             answers = pa.concat_tables(list(self._summaries(scored)))
         return Answered(answers, probe._asdict() if probe else {})
 
+    def plan(self, display: Display) -> Plan:
+        """Count the texts that are not scored yet; their work and time follow from the first shard with such texts."""
+        texts, missing, first = 0, 0, Plan(0, 0, Work(0, 0), (0.0, 0.0))
+        with display.progress("Finding the texts that are not scored yet", self.count) as counted:
+            for shard, distinct, _, scorer in self._shards():
+                blocks = scorer.blocks(distinct)
+                if not first.missing:
+                    first = plan_work(self.model, distinct, blocks)
+                texts += len(distinct)
+                missing += sum(map(len, blocks))
+                counted(shard.num_rows)
+        return first.of(texts, missing)
+
     def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
+        for shard, distinct, rows, scorer in self._shards():
+            scores = score_spans(distinct, scorer, progress).take(rows)
+            yield summarise(with_scores(shard.drop_columns(["text"]), scores))
+
+    def _shards(self) -> Iterator[tuple[pa.Table, Spans, Ints, Scorer]]:
+        """Each shard with its distinct texts, the place of each row's text among them, and the model that scores it."""
         for number, shard in enumerate(read_shards(self.release)):
             texts = TextRows(shard["text"])
             spans = whole(texts, self.context.draw(texts, joined=self.model.context_in_text))
-            distinct, rows = unique_spans(spans)
-            scores = score_spans(distinct, self._scorer(number), progress).take(rows)
-            yield summarise(with_scores(shard.drop_columns(["text"]), scores))
+            yield shard, *unique_spans(spans), self._scorer(number)
 
     def _scorer(self, number: int) -> Scorer:
         """The model with a store for this shard: reading one store for every shard would take quadratic time."""

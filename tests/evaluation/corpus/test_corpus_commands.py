@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 from tests.evaluation.corpus.invented import examples, invented
 
+from full_disk import full_disk
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.commands.annotate import command as annotate
 from holisticbias_eval.commands.split import command as split
@@ -114,6 +115,24 @@ def test_wrong_options(folder: Path) -> None:
         before = out.read_bytes()
         assert "would be lost" in str(run(annotate, path, "--out", out, "--labels", labels).exception)
         assert out.read_bytes() == before
+
+
+def test_without_room_for_the_report_no_table_is_written(folder: Path) -> None:
+    run(annotate, path := folder / "examples.parquet", "--out", folder / "files", "--annotators", "a,b")
+    for name in "ab":
+        fill(folder / "files" / f"{name}.csv", set())
+    files, made = sorted((folder / "files").glob("*.csv")), folder / "made"
+    arguments = (path, "--labels", *files, "--out", made / "labelled.csv")
+    assert run(annotate, *arguments).exit_code == 0
+    table, report = made / "labelled.csv", made / "labelled.agreement.json"
+    size = report.stat().st_size
+    assert size > table.stat().st_size
+    table.write_bytes(b"old")
+    report.write_bytes(b"old")
+    with full_disk(size - 1):
+        assert "File too large" in str(run(annotate, *arguments).exception)
+    assert table.read_bytes() == report.read_bytes() == b"old"
+    assert {file.name for file in made.iterdir()} == {table.name, report.name}
 
 
 def test_a_broken_split(folder: Path) -> None:

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Self
 
 import numpy as np
 
@@ -50,6 +51,15 @@ class Plan:
         return (
             f"{self.missing:,} of {self.texts:,} texts to score: {tokens}, "
             f"{self.work.forward:,} of them forward tokens; {low if low == high else f'{low} to {high}'}"
+        )
+
+    def of(self, texts: int, missing: int) -> Self:
+        """The plan of more texts like these."""
+        ratio = missing / max(1, self.missing)
+        work = Work(round(ratio * self.work.tokens), round(ratio * self.work.forward))
+        seconds = ratio * self.seconds[0], ratio * self.seconds[1]
+        return replace(
+            self, texts=texts, missing=missing, work=work, seconds=seconds, exact=ratio in (0, 1) and self.exact
         )
 
     def advice(self) -> str:
