@@ -239,14 +239,19 @@ def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_threads_that_wait_leave_the_processor_to_other_programs() -> None:
-    """Beside a busy process, a model whose threads wait actively takes several times as long."""
-    code = "import atexit, os, sys; atexit.register(lambda: print(os.environ['OMP_WAIT_POLICY'])); "
+@pytest.mark.parametrize(
+    ("given", "spins"),
+    [({}, "8000"), ({"GOMP_SPINCOUNT": "9"}, "9"), ({"OMP_WAIT_POLICY": "active"}, None)],
+)
+def test_threads_that_wait_soon_leave_the_processor_to_other_programs(given: dict[str, str], spins: str | None) -> None:
+    """Beside a busy process, a model whose threads wait actively takes longer."""
+    code = "import atexit, os, sys; atexit.register(lambda: print(os.environ.get('GOMP_SPINCOUNT'))); "
     code += "from holisticbias.__main__ import run; sys.argv = ['holisticbias', '--version']; run()"
-    for given in ({}, {"OMP_WAIT_POLICY": "active"}):
-        environment = {**{k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}, **given}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines()[-1] == given.get("OMP_WAIT_POLICY", "passive")
+    kept = {name: value for name, value in os.environ.items() if name not in {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**kept, **given}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == str(spins)
 
 
 # terminals, pipes and other packages

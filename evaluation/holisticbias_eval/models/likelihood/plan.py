@@ -24,7 +24,7 @@ _ENOUGH, _AIM, _SLOW = 0.5, 2.0, 5.0
 """Seconds that are enough to know the speed, that the texts should take at most, and after which no more are read."""
 _LONG, _FEW = 600.0, 20_000
 """Seconds from which a run has advice, and the texts of a short one."""
-_SPREAD = 0.2
+_SPREAD = 0.3
 """How far the speed of a whole run is from that of a trial, besides what differs between places."""
 
 
