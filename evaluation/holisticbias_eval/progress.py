@@ -141,12 +141,15 @@ def in_rows(progress: Progress, rows: int, units: int) -> Progress:
 
 @contextmanager
 def _repeating(say: Callable[[], None]) -> Iterator[None]:
-    """Say something every 30 seconds while the block runs, from another thread."""
-    ended = Event()
+    """Say something every 30 seconds while the block runs, from another thread; its error is raised at the end."""
+    ended, errors = Event(), list[BaseException]()
 
     def repeat() -> None:
-        while not ended.wait(EVERY):
-            say()
+        try:
+            while not ended.wait(EVERY):
+                say()
+        except BaseException as error:  # noqa: BLE001 - also the end of the process, if nobody reads what is said
+            errors.append(error)
 
     thread = Thread(target=repeat, daemon=True)
     thread.start()
@@ -155,6 +158,8 @@ def _repeating(say: Callable[[], None]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+    if errors:
+        raise errors[0]
 
 
 @contextmanager

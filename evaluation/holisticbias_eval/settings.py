@@ -242,7 +242,7 @@ def _words(fitting: Sequence[tuple[str, Use]], values: Values, among: Sequence[s
 
 
 def named_paths(values: Values) -> list[Path]:
-    """The folders and files that settings name."""
+    """The files that settings name, and the folders that are given as paths."""
     named = (one for value in values.values() for one in (value if isinstance(value, list | tuple) else (value,)))
     return [
         Path(one)

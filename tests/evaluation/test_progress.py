@@ -86,6 +86,21 @@ def test_long_work_says_that_it_goes_on(
     assert threading.active_count() == threads
 
 
+def test_what_fails_in_saying_so_is_an_error_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    failed = threading.Event()
+
+    def detail() -> str:
+        failed.set()
+        raise BrokenPipeError("nobody reads")
+
+    with (
+        pytest.raises(BrokenPipeError, match="nobody reads"),
+        Display(Console(file=StringIO())).progress("Answering", 56, detail=detail),
+    ):
+        assert failed.wait(60)
+
+
 def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     show()
     printed = capsys.readouterr()

@@ -56,11 +56,12 @@ def command(paths: tuple[Path, ...], out: Path, **_: Any) -> None:
 def _join(examples: Path, labels: tuple[Path, ...], out: Path) -> None:
     refuse_missing_packages("corpus", "krippendorff", "statsmodels")
     from holisticbias_eval.corpus.annotating import RECORD_SUFFIX, join_labels
+    from holisticbias_eval.corpus.examples import record_of
 
     annotated = join_labels(examples, labels, out)
     for line in _report(annotated.record):
         write(line)
-    write(f"Examples with labels: {out}; report: {out.with_name(out.stem + RECORD_SUFFIX)}")
+    write(f"Examples with labels: {out}; report: {record_of(out, RECORD_SUFFIX)}")
 
 
 def _report(record: Mapping[str, Any]) -> Iterator[str]:

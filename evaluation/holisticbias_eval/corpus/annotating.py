@@ -1,6 +1,5 @@
 """Join the labels of annotators to their examples, and say how far they agree."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.output import new_file, refuse_file
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, read_label_files
 from holisticbias_eval.corpus.examples import (
@@ -21,8 +19,8 @@ from holisticbias_eval.corpus.examples import (
     STATE,
     annotators_of,
     read_examples,
-    refuse_target_table,
-    write_examples,
+    refuse_with_record,
+    write_with_record,
 )
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.statistics.labels import agreement_figures, cohens_kappa
@@ -55,13 +53,9 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
 
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """
-    beside = out.with_name(out.stem + RECORD_SUFFIX)
-    refuse_target_table(out, [examples, *labels])
-    refuse_file(beside, [examples, *labels])
+    refuse_with_record(out, RECORD_SUFFIX, [examples, *labels])
     annotated = annotate(read_examples(examples), read_label_files(labels))
-    with new_file(beside) as record:  # without room for it, no table is written
-        record.write_text(json.dumps(annotated.record, indent=2) + "\n", "utf-8")
-        write_examples(annotated.table, out)
+    write_with_record(annotated.table, annotated.record, out, RECORD_SUFFIX)
     return annotated
 
 

@@ -5,9 +5,9 @@ Published files of sentences about groups in their own form are read as examples
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
@@ -181,7 +181,7 @@ def write_examples(table: pa.Table, path: Path) -> None:
     In CSV a cell that a spreadsheet program would run as a formula has an apostrophe before it, which ``read_examples``
     removes.
     """
-    refuse_target_table(path, ())
+    _refuse_table_name(path)
     with new_file(path) as file:
         if path.suffix == ".parquet":
             pq.write_table(table, file, compression="zstd")
@@ -192,11 +192,28 @@ def write_examples(table: pa.Table, path: Path) -> None:
             file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
-def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if the name is not that of a table, and ``OutputError`` as ``refuse_file`` does."""
+def record_of(path: Path, suffix: str) -> Path:
+    """The file of the record beside a table, such as ``NAME.agreement.json``."""
+    return path.with_name(path.stem + suffix)
+
+
+def write_with_record(table: pa.Table, record: Mapping[str, Any], path: Path, suffix: str) -> None:
+    """Write a table of examples and the record beside it; without room for both, neither."""
+    with new_file(record_of(path, suffix)) as unfinished:
+        unfinished.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+        write_examples(table, path)
+
+
+def refuse_with_record(path: Path, suffix: str, sources: Sequence[Path]) -> None:
+    """Raise ``CorpusError`` or ``OutputError`` if ``write_with_record`` would, or would replace a source."""
+    _refuse_table_name(path)
+    for file in (path, record_of(path, suffix)):
+        refuse_file(file, sources)
+
+
+def _refuse_table_name(path: Path) -> None:
     if path.suffix not in WRITTEN:
         raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
-    refuse_file(path, sources)
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import heapq
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,10 +10,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
-from holisticbias.output import new_file, refuse_file
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, digest_of
-from holisticbias_eval.corpus.examples import COLUMNS, refuse_target_table, write_examples
+from holisticbias_eval.corpus.examples import COLUMNS, refuse_with_record, write_with_record
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, attribute_finder, target_filter, target_finder
 from holisticbias_eval.corpus.settings import RetrievalSettings
 from holisticbias_eval.corpus.sources import DocumentReading, find_sources, size
@@ -220,9 +218,7 @@ def retrieve_examples(
     The record has settings and counts.
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
-    read, beside = [*map(Path, names), *settings.without], out.with_name(out.stem + RECORD_SUFFIX)
-    refuse_target_table(out, read)
-    refuse_file(beside, read)
+    refuse_with_record(out, RECORD_SUFFIX, [*map(Path, names), *settings.without])
     groups = read_specification(specification)
     sources = find_sources(names, out)
     if settings.paragraphs and not any(source.is_text for source in sources):
@@ -244,9 +240,7 @@ def retrieve_examples(
     if not retrieval.found.total():
         raise NoExamplesError(_why_nothing(retrieval, reading))
     record = _record(retrieval, reading, [source.name for source in sources])
-    with new_file(beside) as unfinished:  # without room for it, no table is written
-        unfinished.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
-        write_examples(retrieval.table(), out)
+    write_with_record(retrieval.table(), record, out, RECORD_SUFFIX)
     return record
 
 

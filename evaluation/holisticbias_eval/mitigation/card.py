@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from holisticbias.terminal import counted
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.record import Mitigation
@@ -74,9 +75,8 @@ def _measured(before: Path, after: Path) -> Iterator[str]:
                 rows.append((info.title, ": ".join(filter(None, (name, named))), *values))
     yield "## Measured"
     yield _table(("measure", "figure", "before", "after"), rows[:_MOST])
-    left = len(rows) - _MOST
-    more = f" {left:,} more {'figure is' if left == 1 else 'figures are'} there." if left > 0 else ""
-    yield f"`report.html` and the runs in `measured/` have intervals and all other figures.{more}"
+    more = f": {counted(len(rows) - _MOST, 'more figures')}" if len(rows) > _MOST else ""
+    yield f"`report.html` and the runs in `measured/` have intervals and all other figures{more}."
 
 
 def _key(figure: Figure) -> tuple[tuple[str, str], ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import isclose
 
+from holisticbias.terminal import counted
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
@@ -180,7 +181,7 @@ def _models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: 
     columns = [ColumnOf(f"figure_{i}", name, partial(value, name), unit) for i, (name, unit) in enumerate(shown, 1)]
     columns[place:place] = [ColumnOf(f"further_{i}", f.name, f.values.get, f.unit) for i, f in enumerate(further, 1)]
     left = len(figures) - len(shown)
-    more = f"{left:,} more {'figure is' if left == 1 else 'figures are'} in the table of changes. " if left else ""
+    more = f"The table of changes has {counted(left, 'more figures')}. " if left else ""
     models = dict.fromkeys(("", *(row.model for row in rows)))
     model = ColumnOf[str]("model", "Model", lambda name: name or first)
     return table_of("gains-models", "Figures of every model", [model, *columns], models, f"{more}{note}".strip())
