@@ -11,9 +11,12 @@ import comparison
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.results.gains import find_gains
+from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.statistics.clusters import Moved, estimate
 
 EFFECTS = (0.0, 0.3, -0.4, 0.9, -0.8)
@@ -183,6 +186,15 @@ def test_an_axis_that_only_one_run_has_is_missing_in_the_other() -> None:
     assert of(changes, "b", "second").value is None
     model = of(changes, "b", "change")
     assert (model.value, model.interval, model.p_value, model.n) == (None, None, None, 0)
+
+
+@pytest.mark.parametrize(("left_out", "rows"), [("none", ["A", "B", "All axes"]), ("b", ["A"])])
+def test_the_row_of_all_axes_stands_below_several_axes(left_out: str, rows: list[str]) -> None:
+    measure = MEASURES["likelihood_bias"]
+    views = [View(Figures(()), without(scores(EFFECTS, seed), "axis", left_out)) for seed in (1, 2)]
+    (section,) = measure.compared_sections(Figures(measure.compare(*views)), views[1])
+    (table,) = [block for block in section.blocks if isinstance(block, Table)]
+    assert [row[0] for row in table.rows] == rows
 
 
 def test_nothing_in_common() -> None:

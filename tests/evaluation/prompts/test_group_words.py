@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.prompts.test_collections import collections_of
 
+import holisticbias_eval as hbe
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
@@ -111,3 +112,12 @@ def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> N
     assert "the words that name a group change the value most for daxes (Trade): 50.0% as written, 0.0%" in " ".join(
         said.split()
     )
+
+
+def test_the_columns_of_the_table_with_the_words_left_in(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TEXTS)
+    report = hbe.measure("sentiment", tmp_path / "t.csv").report()
+    tables = [table for chapter in report.chapters for section in chapter.sections for table in section.tables]
+    columns = next(table.columns for table in tables if table.name.endswith("-naming"))
+    classes = [f"compound-{cls}-{form}" for cls in ("positive", "negative") for form in ("replaced", "written")]
+    assert [column.key for column in columns] == ["group", "naming", *classes, "texts"]
