@@ -276,6 +276,7 @@ def test_a_label_makes_a_pull_request(repository: tuple[Path, Path], tmp_path: P
         ("accepted", USER, {**TERM, "Term": "Deaf"}, None),
         ("accepted", USER, {**TERM, "Source": "smith-2022", "Why": ""}, True),
         ("accepted", USER, {**TERM, "Source": "smith-2022"}, True),
+        ("accepted", USER, {**TERM, "Source": "-"}, True),
     ],
 )
 def test_a_pull_request_of_an_accepted_proposal(

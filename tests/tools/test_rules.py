@@ -155,11 +155,18 @@ def test_a_folder_that_is_a_link_to_elsewhere_is_a_finding(copy: Path, tmp_path:
         ("descriptors/ability.yaml", "yaml-closed"),
         ("releases/2.0.0.lock.json", "lock-syntax"),
         ("sources.yaml", "yaml-closed"),
+        ("waivers.yaml", "yaml-closed"),
     ],
 )
 def test_file_that_cannot_be_read_is_one_finding_and_not_one_for_each_entry(copy: Path, path: str, rule: str) -> None:
     (copy / path).write_text((copy / path).read_text("utf-8") + "x: [\n", "utf-8")
     assert [(f.rule, f.path) for f in validate_paths([copy])] == [(rule, path)]
+
+
+def test_a_term_that_may_be_waived_is_not_refused_while_the_waivers_cannot_be_read() -> None:
+    terms: dict[Kind, bytes] = {"descriptors": AXIS.replace(b"text: kind", b"text: kind person")}
+    assert "noun-repeated" in {f.rule for f in validate_files(files(terms))[1]}
+    assert "noun-repeated" not in {f.rule for f in validate_files(files({**terms, "waivers": b"waivers: [\n"}))[1]}
 
 
 def test_entries_that_break_the_schema_are_not_missed_elsewhere(copy: Path) -> None:

@@ -79,6 +79,7 @@ def test_rows_record_and_attribution(made: Path) -> None:
     counts = {name: len(prompts) for name, prompts in EXPECTED.items()}
     assert {name: group["prompts"] for name, group in record["groups"].items()} == counts
     assert (record["dump"]["site"], record["dump"]["pages"], record["dump"]["end"]) == ("Osk", 6, None)
+    assert record["collection"]["name"] == "osk"
     assert record["titles_not_in_dump"] == ["Right-wing tarnism"]
     assert sorted(path.name for path in made.iterdir()) == ["attribution.csv", "collection.json", "prompts.parquet"]
     with (made / "attribution.csv").open(newline="") as file:

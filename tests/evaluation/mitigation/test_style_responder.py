@@ -158,3 +158,5 @@ def test_a_model_that_was_trained_on_its_responses(responses: Path, tmp_path: Pa
     assert (record.control, record.specification, record.point.steps) == ("no_bias", None, 2)
     assert {row["tag"] for row in kept if row["part"] == "train"} == {"bias", "no_bias"}
     assert sum(row["part"] == "validation" for row in kept) == record.trained_on.validation_texts
+    given = ["response_id", "axis", "descriptor", "template", "finish"]
+    assert list(kept[0]) == [*given, "context", "text", "tag", "bias_value", "part"]

@@ -19,6 +19,7 @@ from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading import source
 from holisticbias_eval.models.loading.load import adopt_model, load_model
+from holisticbias_eval.models.loading.tokenizers import tokenizer_errors
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 from tiny_models import as_loaded
@@ -263,3 +264,8 @@ def test_a_loaded_model_that_cannot_be_used_is_one_line(tiny_gpt2: Path) -> None
     model.transformer.wte.weight.data[0, 0] = float("nan")
     with pytest.raises(ModelError, match="not finite"):
         start_scorer((model, transformers.AutoTokenizer.from_pretrained(tiny_gpt2)), ignore)
+
+
+def test_an_interruption_is_no_error_of_the_tokenizer() -> None:
+    with pytest.raises(KeyboardInterrupt), tokenizer_errors():
+        raise KeyboardInterrupt

@@ -250,7 +250,8 @@ def _known_source(catalog: Catalog, answers: Mapping[str, str]) -> Iterator[str]
     """The id of the source of the data that a form names by its id, title or address, if it does."""
     said = " ".join(answers.get("Source", "").split()).casefold()
     for source in catalog.sources:
-        if said and said in (source.id, source.title.casefold(), (source.url or "-").casefold().rstrip("/")):
+        names = [source.id, source.title, *([source.url.rstrip("/")] if source.url else [])]
+        if said in (name.casefold() for name in names):
             yield source.id
             return
 
