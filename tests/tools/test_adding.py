@@ -173,6 +173,18 @@ def test_a_question_without_an_answer(
     assert (ended, shown, said in errors) == (code, "\n", True), errors
 
 
+@pytest.mark.parametrize(
+    ("text", "axis", "likely"),
+    [("Canadian-born", "nationality", True), ("kind", "nationality", False), ("old-ish", "age", False)],
+)
+def test_of_many_buckets_the_likely_ones_are_named(
+    shared_terms: Path, invoke: Invoke, text: str, axis: str, likely: bool
+) -> None:
+    _, shown = invoke.answered([text, axis, "before"], "add", "--source", shared_terms)
+    assert f"Buckets of {axis}: " in shown
+    assert ("Likely, by similar terms: " in shown) == likely
+
+
 def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke) -> None:
     """A wrong answer in an option can be corrected, and the other options stay."""
     given = ["Tarvis" if value == "Tarvin Ostrell" else value for value in PROMPT]

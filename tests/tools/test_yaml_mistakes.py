@@ -76,14 +76,32 @@ MISTAKES = {
             changed("text: with ", f"text: {mark}"), "yaml-quotes", 2, 11, f"'{mark.strip()}'",
             f'text: "{mark}vertigo"' if mark != "*" else "in quotes",
         )
-        for mark in ("@", "`", "%", "*", "- ", "> ", "&")
+        for mark in ("@", "`", "%", "*", "- ", "? ", "> ", "| ", "&")
+    },
+    **{
+        f"no colon below {text}": (
+            changed("with vertigo", text).replace("bucket:", "bucket"), "yaml-space", 3 + text.count("\n"), 11,
+            "no colon", "bucket: after_the_noun",
+        )
+        for text in (
+            *(f"{mark}\n      with vertigo" for mark in (">", "|", ">-", "|-", ">+", "|+")),
+            *('"with vertigo"', '"with vertigo" # new', "with vertigo\n    # new"),
+        )
     },
     "text begins with !": (changed("with ", "!"), "yaml-quotes", 2, 11, "'!vertigo' as a type", "in quotes"),
     "slot": (changed("with vertigo", "{noun_phrase} is."), "yaml-quotes", 2, 11, "begins with '{'", '"{noun_phrase}'),
     "quotes in quotes": (changed("with vertigo", '"with "vertigo""'), "yaml-quotes", 2, 11, 'has " in it', "'with"),
     "apostrophe": (changed("with vertigo", "'Meniere's'"), "yaml-quotes", 2, 11, "has ' in it", 'text: "Meniere\'s"'),
     "open quote": (changed("with vertigo", '"with vertigo'), "yaml-closed", 2, 11, "not closed", '"with vertigo"'),
-    "open bracket": (changed("contributors]", "contributors"), "yaml-closed", 5, 14, "not closed", "[contributors]"),
+    "open bracket": (changed("contributors]", "contributors"), "yaml-closed", 5, 14, "A bracket is", "[contributors]"),
+    "open brace": (changed("[contributors]", "{contributors"), "yaml-closed", 5, 14, "A brace is", "{contributors}"),
+    "open quote in a list": (
+        changed("[contributors]", '["contributors]'), "yaml-closed", 5, 15, "A quotation mark opens here", "quotation",
+    ),
+    "open brace in a list": (changed("[contributors]", "[{a: b]"), "yaml-closed", 5, 15, "A bracket or", "commas"),
+    "nothing between commas": (changed("[contributors]", "[a, , b]"), "yaml-syntax", 5, 18, "no value", "write one"),
+    "first key with @": (changed("id: ability.", "id: @"), "yaml-quotes", 1, 9, "'@'", 'quotes: id: "@with'),
+    "apostrophe in the first key": (changed("id: ability.", "id: 'a'"), "yaml-quotes", 1, 9, "has ' in", "write: id: "),
     "key too deep": (changed("    bucket", "      bucket"), "yaml-column", 3, 7, "are in column 5", "put 4"),
     "first key too deep": (changed("    text", "      text"), "yaml-column", 2, 7, "'text' is in column 7", "put 4"),
     "key not deep enough": (changed("    bucket", "   bucket"), "yaml-column", 3, 4, "is in column 4", "put 4 spaces"),
@@ -97,6 +115,7 @@ MISTAKES = {
     "comment of other languages": (f"// new\n{ENTRY}", "yaml-syntax", 1, 1, "neither a key", "write '# ' before it"),
     "text on two lines": (changed("with vertigo", "with\nvertigo"), "yaml-syntax", 3, 1, "neither a key", "line above"),
     "Markdown": (f"```yaml\n{ENTRY}```\n", "yaml-syntax", 1, 1, "a mark of Markdown", "delete the line"),
+    "end of a file": (f"...\n{ENTRY}", "yaml-syntax", 1, 1, "ends the file", "delete the line"),
     "two files": (f"---\n{ENTRY}", "yaml-syntax", 1, 1, "ends the file", "delete the line"),
     "JSON": ('{"id": "ability.with-vertigo"}\n', "yaml-syntax", 1, 1, "between braces", "'- id: ...'"),
     "no dash": (changed("- id", "  id"), "duplicate-key", 1, 5, "without a dash", "a dash and a space before 'id'"),
@@ -151,6 +170,7 @@ def test_mistake_between_two_entries_is_found_where_it_is(name: str) -> None:
         ENTRY,
         changed("with vertigo", '"with vertigo: severe"'),
         changed("with vertigo", "with vertigo # a comment"),
+        f"  # a comment with a tab\t\n{ENTRY}",
         changed("with vertigo", "with\n      vertigo"),
         changed("sources: [contributors]", "sources:\n    - contributors"),
         changed("sources: [contributors]", "sources:\n      - contributors"),
