@@ -152,7 +152,7 @@ def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Pa
     assert own.result.signature.measures == ("medians",)
     assert set(own.answers["axis"].to_pylist()) == {"ability"}
     assert own.result.signature.settings["sentences_where"] == "axis=ability"
-    recipe.write_text("decoding: greedy\nprompts: none.txt\n")
+    recipe.write_text("decoding: greedy\nprompts: none.txt\nmeasure: response_wording\n")
     made = hbe.generate(prompts=["Hi!"], recipe=recipe, progress=False, no_store=True)
     assert "greedy" in made.generation.generation["decoding"]
 

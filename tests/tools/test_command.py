@@ -188,6 +188,7 @@ OUT = ("build", "--out", "OUT")
         (("show", ""), "has no entry ''"),
         (("show", "Latina", "--noun", "man"), "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (("show", "amputee", "--noun", "man"), "'amputee' goes with no noun: leave --noun out"),
+        (("show", "groups.age", "--noun", "man"), "'groups.age' goes with no noun: leave --noun out"),
         (("diff", "--format", "md", "--samples", "3"), "--samples has no effect with --format md, so leave it out"),
         (("show", "Deaf", "--version", ""), "there is no version ''"),
         (("frobnicate",), "Usage: holisticbias"),

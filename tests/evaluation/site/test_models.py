@@ -128,7 +128,9 @@ def test_a_contrast_below_0_is_drawn_at_0(run: Run) -> None:
     unit, interval = "nats per sentence, standard deviation", Interval(low=-1.0, high=0.5)
     below = Figures([figure("shared_contrast", {"axis": "age"}, -0.3, unit, interval=interval)])
     files = dict(comparison_files([replace(result, figures=below)]))
-    (row,) = json.loads(files[f"results/{result.key}.json"])["rows"]
+    shown = json.loads(files[f"results/{result.key}.json"])
+    (row,) = shown["rows"]
+    assert (shown["model"], shown["group"]) == (result.model, result.group)
     assert {name: row[name] for name in ("value", "low", "high", "shown", "interval")} == {
         "value": 0.0, "low": 0.0, "high": 0.5, "shown": "none shown", "interval": "0.00 to 0.50",
     }  # fmt: skip

@@ -161,6 +161,7 @@ def test_a_generator_that_gives_nothing_usable(
     kept = record(tmp_path / "out")
     figures = {figure.name: figure for figure in kept.figures if figure.keys == {"source": "generated"}}
     assert figures["words"].value is None
+    assert (kept.figures[0].name, kept.figures[0].value, kept.figures[0].n) == ("yield", 0, len(log))
     assert len(kept.unreached) == 3
 
 
