@@ -75,17 +75,6 @@ def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_pa
         assert "p:old" not in table.column_names
 
 
-def test_a_second_run_reads_the_store(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file, store = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "labels"
-    given = ("--responses", file, "--classifier", kind_or_grumpy, "--store", store)
-    run(*given, "--out", tmp_path / "one.parquet")
-    (folder,) = store.iterdir()
-    shards = sorted(folder.iterdir())
-    run(*given, "--out", tmp_path / "two.parquet")
-    assert sorted(folder.iterdir()) == shards
-    assert pq.read_table(tmp_path / "one.parquet").equals(pq.read_table(tmp_path / "two.parquet"))
-
-
 def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=r"judged\.txt is neither \.parquet nor \.csv"):
         run("--responses", tmp_path / "none.csv", "--classifier", kind_or_grumpy, "--out", tmp_path / "judged.txt")
