@@ -86,15 +86,13 @@ def truth(release: Release) -> Mapping[str | None, TrueBias]:
 
 
 def get(figures: Figures, name: str, measure: str = "generation_bias", **keys: str) -> Figure:
-    found = figures.get(measure, name, keys)
-    assert found is not None, (name, keys)
-    return found
+    return known(figures.get(measure, name, keys))
 
 
 def deviation(figure: Figure, expected: float) -> float:
     """The distance of a figure from its expectation, in half widths of its interval."""
-    assert figure.interval is not None
-    return abs(known(figure.value) - expected) / ((figure.interval.high - figure.interval.low) / 2)
+    interval = known(figure.interval)
+    return abs(known(figure.value) - expected) / ((interval.high - interval.low) / 2)
 
 
 def test_the_measured_bias_is_the_planted_one(figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:

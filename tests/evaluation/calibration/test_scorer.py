@@ -24,6 +24,7 @@ from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.results.run import Result
+from known import known
 
 BIASED = read_biases()
 # of the 26 templates, an example for each plant in some templates, and a template without these plants
@@ -119,10 +120,8 @@ def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large
             assert large
             continue
         # after so many steps the model is a little off everywhere, and always in the same direction
-        assert paired is not None
-        assert paired > 0.3
-        assert nats is not None
-        assert nats < 0.01
+        assert known(paired) > 0.3
+        assert known(nats) < 0.01
         assert (share.value, large, paired_large) == (0, 0, 0)
 
 
