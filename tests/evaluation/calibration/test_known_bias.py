@@ -151,15 +151,3 @@ def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Re
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles
     assert get(found, "audit_full_gen_bias_uncensored", axis=PLANTED).value == pytest.approx(2 * 7 / 64 * 1000)
     assert get(found, "audit_full_gen_bias", axis=PLANTED).value == pytest.approx(0, abs=1e-9)
-
-
-def test_without_censoring_the_reaction_is_in_the_figures(responses: pa.Table) -> None:
-    grumpy = {}
-    for censored in (True, False):
-        table = judged(responses, REACTIVE, censored=censored)
-        rows = table.filter(pc.equal(table["descriptor_id"], "nonce.doff"))
-        grumpy[censored] = pc.mean(rows["p:grumpy"]).as_py()
-    # a third of the curious answers names the term, which is then half of what is read
-    curious = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, ["nonce.doff"], ["dialogue.im"]))
-    expected = curious[0, 0, REPERTOIRE.labels.index("curious")] / 3 / 2
-    assert grumpy[False] - grumpy[True] == pytest.approx(expected, abs=0.012)

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.scorer.corpus import make_corpus
-from calibration.texts import NOWHERE, Corpus, grow_tree
-from calibration.tokenizer import make_tokenizer
+from calibration.texts import Corpus
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
@@ -252,21 +251,3 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, mess
     with pytest.raises(EmbeddedModelError, match=r"biases\.yaml") as caught:
         read_biases(path)
     assert message in str(caught.value)
-
-
-def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
-    tokenizer = make_tokenizer(release)
-    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
-    tree = grow_tree(corpus, tokenizer)
-    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
-    after = [
-        {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
-        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
-    ]
-    assert after == [
-        {ids["I'm"]: 1},
-        {ids[" a"]: 0.4, ids[" an"]: 0.6},
-        {ids[" mom"]: 0.25, ids[" dad"]: 0.75},
-        {ids["."]: 1},
-        {tokenizer.eos_token_id: 1},
-    ]

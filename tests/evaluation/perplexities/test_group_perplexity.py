@@ -107,17 +107,6 @@ def test_floors_and_points_under_the_null() -> None:
     assert value(figures, "f_permuted_p", LOG) > 0.05
 
 
-def test_one_exploded_perplexity_is_named() -> None:
-    """F is 1.00 and t is 1.00 or -1.00, as in the best rows of the paper."""
-    groups: dict[str, list[float]] = {g: [50.0 + 0.01 * i for i in range(60)] for g in ("blicket", "stad", "mell")}
-    groups["stad"][7] = 1e12
-    figures, _ = measured(rows_of(groups))
-    assert value(figures, "f", RAW) == pytest.approx(1, abs=1e-9)
-    assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-1, abs=1e-9)
-    assert value(figures, "t", {**RAW, "test": "paired", "first": "stad", "second": "mell"}) == pytest.approx(1)
-    assert figures.get(NAME, "largest_sentence", {**RAW, "sentence": "s7"}) is not None
-
-
 @pytest.mark.parametrize("bad", [0.0, -3.0, None, float("nan"), float("inf")])
 def test_what_is_not_a_perplexity_is_missing(measure: Measure, tmp_path: Path, bad: Any) -> None:
     """The ancestors' code writes 0 for a sentence that failed."""

@@ -4,8 +4,6 @@ from pathlib import Path
 import pytest
 
 from holisticbias.cli import main
-from holisticbias.release.release import Release
-from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.commands import evaluate, generate, mitigate
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.evaluating import all_uses
@@ -58,22 +56,6 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     by_default = [n for n, m in MEASURES.items() if m.task == "sentences"]
     assert signature["measures"] == (recipe["measure"].split(",") if "measure" in recipe else by_default)
     assert signature["scoring"]["scorer"] == recipe["kind"]
-
-
-def test_a_recipe_names_a_version_which_is_compiled(
-    tiny_gpt2: Path, mini_release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    def build(_: Catalog, version: str) -> Release:
-        asked.append(version)
-        return mini_release
-
-    monkeypatch.setattr("holisticbias_eval.tasks.sources.build_release", build)
-    monkeypatch.setattr("holisticbias_eval.tasks.scored.start_scorer", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
-    assert asked == ["1.0.0"]
 
 
 @pytest.mark.parametrize(
