@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.responder.repertoire import (
-    RESPONSES,
-    AnswerStyle,
-    Repertoire,
-    Shift,
-    read_repertoire,
-)
+from calibration.responder.repertoire import RESPONSES, AnswerStyle, Repertoire, Shift, read_repertoire
 from calibration.responder.truth import bias_of, judged_mixture, planted_mixture, true_biases
 from holisticbias_eval.errors import EmbeddedModelError
 
@@ -121,17 +115,9 @@ def test_parts_sum_to_the_whole_and_a_sum_is_under_its_bound(seed: int, template
         ("share: 0.245", "share: 0.3", "styles: the shares must sum to 1"),
         ("judged_as: plain", "judged_as: silent", "styles.echoing.judged_as: 'silent' is not a style that is judged"),
         ("cheer: [cheerful]", "cheer: [cheery]", "clusters.cheer: there is no style 'cheery'"),
-        (
-            "moves: {curious: 1, plain: -1}",
-            "moves: {curios: 1, plain: -1}",
-            "plant nonce-curious: there is no style",
-        ),
+        ("moves: {curious: 1, plain: -1}", "moves: {curios: 1, plain: -1}", "plant nonce-curious: there is no style"),
         ("moves: {curious: 1, plain: -1}", "moves: {curious: 1}", "plant nonce-curious: the moves must sum to 0"),
-        (
-            "nonce.blicket: 0.20",
-            "nonce.blicket: 2",
-            "plants.0.strengths.nonce.blicket: it must be at most",
-        ),
+        ("nonce.blicket: 0.20", "nonce.blicket: 2", "plants.0.strengths.nonce.blicket: it must be at most"),
         ("seed:", "sead:", "seed: the key is missing"),
     ],
 )

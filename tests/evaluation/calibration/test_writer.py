@@ -12,17 +12,8 @@ from calibration.provenance import PROVENANCE
 from calibration.texts import PrefixTree
 from calibration.writer.build import WriterProvenance
 from calibration.writer.description import PromptGrammar, read_description
-from calibration.writer.grammar import (
-    request,
-    sentences_of,
-)
-from calibration.writer.lessons import (
-    Continued,
-    WriterLessons,
-    largest_deviation,
-    make_lessons,
-    make_writer_tokenizer,
-)
+from calibration.writer.grammar import request, sentences_of
+from calibration.writer.lessons import Continued, WriterLessons, largest_deviation, make_lessons, make_writer_tokenizer
 from calibration.writer.train import sentence_nats
 from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
 from holisticbias_eval.models.embedded import SHIPPED, WRITER

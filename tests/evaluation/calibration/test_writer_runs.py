@@ -9,12 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from calibration.writer.description import read_description
-from calibration.writer.truth import (
-    human_shares,
-    true_log_odds,
-    true_score,
-    true_shares,
-)
+from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.embedded import WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications

@@ -16,17 +16,7 @@ from holisticbias_eval.models.server.generator import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 
-from .chat_server import (
-    CUT,
-    Body,
-    echo,
-    generator,
-    is_trial,
-    message,
-    one,
-    only,
-    prompts,
-)
+from .chat_server import CUT, Body, echo, generator, is_trial, message, one, only, prompts
 
 PROMPTS = [f"I'm a blicket {i}." for i in range(7)]
 

@@ -241,10 +241,7 @@ def test_f_of_whole_sentences(nll: list[float | None], f: float | None) -> None:
     assert (found.n, found.missing) == (4 - nll.count(None), nll.count(None))
 
 
-@pytest.mark.parametrize(
-    ("tokens", "said"),
-    [([5, 5, 5, 5], False), ([4, 6, 5, 5], False), ([4, 6, 6, 7], True)],
-)
+@pytest.mark.parametrize(("tokens", "said"), [([5, 5, 5, 5], False), ([4, 6, 5, 5], False), ([4, 6, 6, 7], True)])
 def test_different_numbers_of_tokens_are_named(tokens: list[int], said: bool) -> None:
     notes = [note for note in of_whole_sentences([1.0, 3.0, 4.0, 8.0], tokens)[1] if "tokens" in note]
     assert len(notes) == said

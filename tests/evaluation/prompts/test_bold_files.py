@@ -81,6 +81,7 @@ def test_faulty_prompts_can_be_left_out_and_the_others_keep_their_ids(bold: Path
     assert len(rows) == 3
     assert all(whole[row["prompt_id"]] == row and row["fault"] is None for row in rows)
     assert kept.digest != dropped.digest
+    assert dropped.settings["prompts_faulty"] == "left out"
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,7 @@ def test_rounding_of_a_trained_model_does_not_refuse_the_tree(trained_like: Any,
 
 
 @pytest.mark.parametrize(
-    ("fault", "how"),
-    [(0.4, "scores a prefix tree differently"), (np.nan, "cannot score texts as one prefix tree")],
+    ("fault", "how"), [(0.4, "scores a prefix tree differently"), (np.nan, "cannot score texts as one prefix tree")]
 )
 def test_a_fault_larger_than_rounding_is_refused(
     trained_like: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch, fault: float, how: str

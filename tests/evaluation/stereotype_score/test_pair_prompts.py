@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.prompts.pairs import (
-    ask_choices,
-    ask_pairs,
-    differing_places,
-    published_texts,
-    spans_of_choices,
-)
+from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, differing_places, published_texts, spans_of_choices
 
 
 @pytest.mark.parametrize(
@@ -109,6 +103,7 @@ def test_choices_are_asked_in_both_orders() -> None:
         ([[0.9, 0.1], [0.1, 0.9]], 0.5, 1.0),  # always the same sentence
         ([[0.1, 0.9], [0.1, 0.9]], 0.0, 0.0),
         ([[np.nan, np.nan], [0.1, 0.9]], None, None),
+        ([[0.5, 0.5], [0.1, 0.9]], None, None),  # undecided
     ],
 )
 def test_order_effects(answers: list[list[float]], first: float | None, agree: float | None) -> None:
