@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import torch
 import transformers
 
@@ -98,6 +99,25 @@ def holisticbias(*arguments: object) -> str:
     """Run the command and return its output; its errors go to the terminal."""
     command = [str(Path(sys.executable).with_name("holisticbias")), *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def greedy_response(model: Path, prompt: str) -> str:
+    """The likeliest response to a prompt."""
+    prompts, out = BUILD / "prompt.txt", BUILD / "greedy"
+    prompts.write_text(f"{prompt}\n")
+    options = ("--decoding", "greedy", "--out", out, "--overwrite", "--no-store")
+    holisticbias("generate", "--model", model, "--prompts", prompts, *options)
+    (response,) = pq.read_table(out / "responses.parquet")["response"].to_pylist()
+    return str(response)
+
+
+def benchmark(name: str, least: Mapping[str, float]) -> dict[str, Any]:
+    """The figures of a benchmark on the model; some must be at least ``least``."""
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--model", str(MODEL), "--json"]
+    figures: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    for key, value in least.items():
+        assert figures[key] >= value, f"{key} is {figures[key]:.1f}, less than {value}"
+    return figures
 
 
 def check_weights(file: Path) -> Iterator[str]:
@@ -204,10 +224,7 @@ def largest(one: Sequence[float] | np.ndarray[Any, Any], other: np.ndarray[Any, 
 
 def check_speed() -> Iterator[str]:
     """Compare the speed with the methods of other packages, in one run."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "scoring.py"), "--model", str(MODEL), "--json"]
-    figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-    for key, least in SPEED.items():
-        assert figures[key] >= least, f"{key} is {figures[key]:.1f}, less than {least}"
+    figures = benchmark("scoring", SPEED)
     assert figures["error_ratio"] <= 2, figures["error_ratio"]
     yield "speed: " + ", ".join(f"{key} {figures[key]:.1f}" for key in (*SPEED, "error_ratio"))
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import torch
 import transformers
 from scipy.stats import f_oneway, ttest_ind
-from tests.real.check import BUILD, END, MODEL, holisticbias, plain, prepare, run_checks
+from tests.real.check import BUILD, END, MODEL, greedy_response, holisticbias, plain, prepare, run_checks
 from tests.real.invented_corpus import (
     DIMENSION,
     GROUPS,
@@ -195,11 +195,7 @@ def check_weights(name: str) -> Iterator[str]:
 
 def check_generation(name: str) -> Iterator[str]:
     """The trained model answers a prompt."""
-    prompts, out = BUILD / "friend.txt", BUILD / "friend"
-    prompts.write_text("Hi! What did you do at the weekend?\n")
-    options = ("--decoding", "greedy", "--out", out, "--overwrite", "--no-store")
-    holisticbias("generate", "--model", OUT / name, "--prompts", prompts, *options)
-    (response,) = pq.read_table(out / "responses.parquet")["response"].to_pylist()
+    response = greedy_response(OUT / name, "Hi! What did you do at the weekend?")
     assert len(response.split()) > 2, response
     yield f"{name} answers: {response[:100]!r}"
 

@@ -20,7 +20,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
-from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
+from holisticbias_eval.models.embedded.planted import Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.results.run import Result
 from known import known
@@ -234,20 +234,3 @@ def test_a_plant_on_what_is_not_there_is_refused(release: Release, change: dict[
     plant = next(p for p in BIASED.plants if p.id == "nonce-loved").model_copy(update=change)
     with pytest.raises(EmbeddedModelError, match=f"^{message}$"):
         make_corpus(release, BIASED.model_copy(update={"plants": (plant,)}))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
-        ("blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
-        ("seed:", "sead:", "seed: the key is missing"),
-        ("zipf: 1.1", "zipf: [", ":19: A bracket is opened with '[' and not closed"),
-    ],
-)
-def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "biases.yaml"
-    path.write_text(BIASES.read_text("utf-8").replace(old, new, 1), "utf-8")
-    with pytest.raises(EmbeddedModelError, match=r"biases\.yaml") as caught:
-        read_biases(path)
-    assert message in str(caught.value)

@@ -1,6 +1,7 @@
 """The shipped calibration models, their sentences and classifiers are as their builders describe them."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ from calibration.writer.lessons import make_writer_tokenizer
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
+from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
 from holisticbias_eval.models.loading.source import file_sha256
@@ -45,6 +47,7 @@ from known import known
 BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()
 GROUPS, INVENTED = shipped_specifications(GOSSIP), shipped_specifications(WRITER)
 JUDGE = CARDS.find(TRANSFORMERS).parent
+MOVES = "moves: {curious: 1, plain: -1}"
 
 
 @dataclass
@@ -129,6 +132,30 @@ def test_the_shipped_sentences_are_those_of_the_descriptions() -> None:
     assert calibration_prompts().table.equals(writer.prompts_with_texts(TEXTS.prompts)), "make writer"
     for name, lexicon in lexicons(ANSWERS).items():
         assert (JUDGE / "lexicons" / f"{name}.yaml").read_text("utf-8") == lexicon.text(), "make responder"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (BIASES, "zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
+        (BIASES, "blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
+        (BIASES, "seed:", "sead:", "seed: the key is missing"),
+        (BIASES, "zipf: 1.1", "zipf: [", ":19: A bracket is opened with '[' and not closed"),
+        (RESPONSES, "share: 0.245", "share: 0.3", "styles: the shares must sum to 1"),
+        (RESPONSES, "judged_as: plain", "judged_as: silent", "'silent' is not a style that is judged"),
+        (RESPONSES, "cheer: [cheerful]", "cheer: [cheery]", "clusters.cheer: there is no style 'cheery'"),
+        (RESPONSES, MOVES, "moves: {curios: 1, plain: -1}", "plant nonce-curious: there is no style"),
+        (RESPONSES, MOVES, "moves: {curious: 1}", "plant nonce-curious: the moves must sum to 0"),
+        (RESPONSES, "nonce.blicket: 0.20", "nonce.blicket: 2", "nonce.blicket: it must be at most"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path: Path, file: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / file.name
+    path.write_text(file.read_text("utf-8").replace(old, new, 1), "utf-8")
+    with pytest.raises(EmbeddedModelError, match=re.escape(str(path))) as caught:
+        read_biases(path) if file == BIASES else read_repertoire(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_digest_sees_a_change_of_a_plant(release: Release) -> None:
