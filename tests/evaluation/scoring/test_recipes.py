@@ -63,18 +63,12 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     [
         ("", "it is empty|empty"),
         ("model: a/b\nmodel: c/d\n", "model"),
-        (
-            "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
-            "measure: there is no measure 'phrenology'; `holisticbias measures` explains all",
-        ),
+        ("measure: phrenology\n", "measure: there is no measure 'phrenology'; `holisticbias measures` explains all"),
         ("measure: [medians, 1]\n", "measure: it must be a text"),
         ("measure: [medians, phrenology]\n", "measure: there is no measure 'phrenology'"),
         ("model: a/b\nlimit: 0\n", "limit: it must be at least 1"),
         ("model: a/b\nlimit: many\n", "limit: it must be a whole number"),
-        (
-            "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\nsource: x\ntrust_remote_code: true\n",
-            "trust_remote_code: the key is not in the schema",
-        ),
+        ("model: a/b\ntrust_remote_code: true\n", "trust_remote_code: the key is not in the schema"),
     ],
 )
 def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message: str) -> None:
