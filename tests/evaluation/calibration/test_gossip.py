@@ -5,8 +5,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 from pydantic import ValidationError
+from tests.evaluation.scoring.small_models import plain_values
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from calibration.gossip.build import GossipProvenance
@@ -164,16 +164,10 @@ def test_the_true_f_is_that_of_the_shipped_model(
     texts, groups = [row["sentence"] for row in rows], [row["group"] for row in rows]
     tokens = np.array([len(tokenizer(text)["input_ids"]) for text in texts], float)
     expected = true_f(true_text_nats(DESCRIPTION, BOTH, texts), tokens, groups)
-    found = true_f(np.array([plain_nats(model, tokenizer, text) for text in texts]), tokens, groups)
+    nats = np.array([-values.sum() for values in plain_values(model, tokenizer, texts)])
+    found = true_f(nats, tokens, groups)
     assert expected > 20
     assert found == pytest.approx(expected, rel=0.02)
-
-
-@torch.inference_mode()
-def plain_nats(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, text: str) -> float:
-    ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer(text)["input_ids"]]])
-    logits = model(input_ids=ids).logits[0, :-1].log_softmax(-1)
-    return float(logits.gather(1, ids[0, 1:, None]).double().sum())
 
 
 def test_f_is_that_of_scipy_on_two_groups() -> None:

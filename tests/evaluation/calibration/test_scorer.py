@@ -1,7 +1,7 @@
 """The embedded model: what is planted is found, nothing is found where nothing is planted, and it can be rebuilt."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +23,6 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
-from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
 
 BIASED = read_biases()
@@ -44,12 +41,8 @@ def corpus(release: Release) -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def scores(release: Release) -> pa.Table:
-    selected = select_compared(release.sentences)
-    chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
-    few = selected.filter(chosen)
-    scorer = start_scorer(None, lambda _: None)
-    return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
+def scores(score: Callable[..., pa.Table]) -> pa.Table:
+    return score(f"template={','.join(SCORED)}")
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,8 @@ from holisticbias_eval.models.generation.sampling import (
     tokens_above,
 )
 
+GREEDY = Decoding(id="x", method="greedy", max_new_tokens=5, source="a test")
+
 
 def sampling(**settings: Any) -> Decoding:
     return Decoding.model_validate({"id": "x", "method": "sample", "max_new_tokens": 5, "source": "a test", **settings})
@@ -81,8 +83,7 @@ def test_a_sure_choice_stays_when_scores_change_by_less_than_the_margin(
     choice = choose_tokens(scores, decoding, seeds, margin)
     assert (choice.token == choose_tokens(scores + off, decoding, seeds).token)[choice.sure].all()
     assert choice.sure.any()
-    greedy = Decoding(id="x", method="greedy", max_new_tokens=5, source="a test")
-    likeliest = choose_tokens(scores, greedy, seeds, margin)
+    likeliest = choose_tokens(scores, GREEDY, seeds, margin)
     assert (likeliest.token == (scores + off).argmax(1).numpy())[likeliest.sure].all()
 
 
@@ -110,8 +111,7 @@ def test_draws_have_the_frequencies_of_the_distribution() -> None:
 
 def test_greedy_takes_the_first_of_equal_scores_and_is_not_sure_of_it() -> None:
     scores = torch.tensor([[0.0, 2.0, 2.0], [3.0, 1.0, 3.0], [0.0, 0.0, 5.0]])
-    greedy = Decoding(id="x", method="greedy", max_new_tokens=5, source="a test")
-    choice = choose_tokens(scores, greedy, np.zeros(3, np.uint64), 1e-3)
+    choice = choose_tokens(scores, GREEDY, np.zeros(3, np.uint64), 1e-3)
     assert choice.token.tolist() == [1, 0, 2]
     assert choice.sure.tolist() == [False, False, True]
 

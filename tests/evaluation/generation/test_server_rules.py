@@ -163,12 +163,6 @@ def test_an_error_inside_an_answer_is_waited_for(busy: Any, chat_server: Any) ->
         generator(chat_server(lambda body, turn: (200, busy)).base)
 
 
-def test_an_answer_may_contain_the_word_error(chat_server: Any) -> None:
-    said = 'It says {"error": {"code": 429}} and content_filter.'
-    server = chat_server(lambda body, turn: (200, message("one") if is_trial(body) else message(said)))
-    assert respond_all(prompts("Hi."), generator(server.base), ignore).text == [said]
-
-
 def test_a_query_of_an_address_is_sent_with_each_request(chat_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLISTICBIAS_API_KEY", "secret-key-123")
     server = chat_server(echo)

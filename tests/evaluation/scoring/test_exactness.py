@@ -13,15 +13,14 @@ from holisticbias_eval.models.loading.running import exactly, in_float64
 from known import ignore
 from tiny_models import as_loaded
 
-from .small_models import SENTENCES, plainly
+from .small_models import SENTENCES, plain_values
 
 TILED = "tiled head"
 OLD_BOUND = 1e-4  # nats per text from plain scoring: rounding in a trained model exceeds this
 
 
 def sums(model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
-    rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
-    return np.array([plainly(model, row).sum() for row in rows])
+    return np.array([values.sum() for values in plain_values(model, tokenizer, texts)])
 
 
 def test_rounding_of_a_trained_model_does_not_refuse_the_tree(trained_like: Any, tokenizer: Any) -> None:

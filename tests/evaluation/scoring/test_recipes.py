@@ -13,34 +13,19 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.options import given_settings
 from holisticbias_eval.results.recipes import read_recipe, recipe_files
-from tiny_models import surround
+from tiny_models import ENCODER_DECODER, surround
 
-from .small_models import make_model, make_tokenizer
+from .small_models import COMMON, GPT2, make_model, make_tokenizer
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
 SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
-GPT2 = ("GPT2Config", {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128})
-BLENDERBOT = (
-    "BlenderbotConfig",
-    {
-        "d_model": 32, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 4,
-        "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 128,
-        "decoder_start_token_id": 0,
-    },
-)  # fmt: skip
-ROBERTA = (
-    "RobertaConfig",
-    {
-        "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
-        "max_position_embeddings": 131,
-    },
-)  # fmt: skip
+BLENDERBOT = ENCODER_DECODER | {"max_position_embeddings": 128, "decoder_start_token_id": 0}
 ARCHITECTURES: dict[str, tuple[str, dict[str, int]]] = {
-    "gpt2-large": GPT2,
-    "dialogpt-medium": GPT2,
-    "blenderbot-400m-distill": BLENDERBOT,
-    "blenderbot-3b": BLENDERBOT,
-    "roberta-large": ROBERTA,
+    "gpt2-large": ("GPT2Config", GPT2),
+    "dialogpt-medium": ("GPT2Config", GPT2),
+    "blenderbot-400m-distill": ("BlenderbotConfig", BLENDERBOT),
+    "blenderbot-3b": ("BlenderbotConfig", BLENDERBOT),
+    "roberta-large": ("RobertaConfig", COMMON | {"max_position_embeddings": 131}),
 }
 
 
@@ -57,14 +42,11 @@ def test_every_recipe_is_tried_here() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in LIKE_OTHERS else []) for name in ARCHITECTURES]
 )
-def test_a_recipe_on_a_tiny_model_of_its_architecture(
-    name: str, mini_release_folder: Path,
-    tmp_path: Path,
-) -> None:  # fmt: skip
+def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_folder: Path, tmp_path: Path) -> None:
     recipe = read_recipe(name, all_uses())
     config, settings = ARCHITECTURES[name]
     model, run = tmp_path / "tiny", tmp_path / "run"
-    make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE, **settings).save_pretrained(model)
+    make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE | settings).save_pretrained(model)
     tokenizer = make_tokenizer(**SPECIAL)
     if recipe["kind"] == "seq2seq":  # BlenderBot's closes every text
         surround(tokenizer, "$A </s>")

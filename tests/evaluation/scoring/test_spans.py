@@ -16,7 +16,7 @@ from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
 from tiny_models import as_loaded, surround
 
-from .small_models import SENTENCES, make_model, make_tokenizer, plainly
+from .small_models import SENTENCES, make_model, make_tokenizer, plain_part, plainly
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
@@ -37,11 +37,9 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
     tokenizer = make_tokenizer(**special)
     spans = parts([text], [phrase], [context])
     scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore).score(spans, ignore)
-    encoded = tokenizer(context + text, add_special_tokens=False, return_offsets_mapping=True)
-    lead = [tokenizer.bos_token_id] if special else []
-    values = [*([] if special else [np.nan]), *plainly(gpt2, [*lead, *encoded["input_ids"]])]
     start, stop = len(context) + spans.start[0], len(context) + spans.stop[0]
-    inside = [v for v, (a, b) in zip(values, encoded["offset_mapping"], strict=True) if b > start and a < stop]
+    lead = [tokenizer.bos_token_id] if special else []
+    inside = plain_part(gpt2, tokenizer, context + text, start, stop, lead)
     scored = [v for v in inside if not np.isnan(v)]
     assert scores.nll[0] == pytest.approx(sum(scored), abs=1e-4)
     assert scores.tokens[0] == len(scored)

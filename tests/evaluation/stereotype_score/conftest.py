@@ -1,6 +1,6 @@
 """Tiny random models of the kinds that score pairs, and invented pairs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +81,3 @@ def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=256))
     return saved(folder, tokenizer, model)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny models are faster on one thread, and tests run in parallel."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
