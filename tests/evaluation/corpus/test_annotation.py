@@ -1,7 +1,5 @@
 """Annotation is a round trip: files for annotators, their labels, and how far they agree."""
 
-import csv
-import io
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import example, examples
+from tests.evaluation.corpus.label_files import cells, label
 
 from holisticbias.errors import OutputError
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
@@ -20,6 +19,7 @@ from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annot
 from holisticbias_eval.corpus.examples import read_examples, write_examples
 from holisticbias_eval.corpus.settings import AnnotationSettings
 from holisticbias_eval.errors import CorpusError, TableError
+from known import known
 
 HOSTILE = (
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "'=1", "\uff1d1", "plain", "a,b", 'say "so"', "two\nlines", "'tis",
@@ -30,20 +30,6 @@ Labels = dict[str, int | None]
 def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
     write_examples(pa.Table.from_pylist(rows), folder / "examples.parquet")
     return folder / "examples.parquet"
-
-
-def cells(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
-
-
-def label(path: Path, labels: dict[str, str], delimiter: str) -> Path:
-    """Fill in the labels of an annotator, by id."""
-    rows = cells(path)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter=delimiter)
-        writer.writeheader()
-        writer.writerows({**row, "Label": labels.get(row["ID"].lstrip("'"), "")} for row in rows)
-    return path
 
 
 @given(st.text() | st.sampled_from(HOSTILE))
@@ -255,8 +241,7 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
     config = ET.parse(tmp_path / "one" / "labelling-config.xml")  # noqa: S314 - our own file
     variables = {name[1:] for node in config.iter() for name in node.get("value", "").split() if name[:1] == "$"}
     assert variables <= set(data)
-    choices = config.find("Choices")
-    assert choices is not None
+    choices = known(config.find("Choices"))
     assert choices.get("name") == "label"
     words = [choice.get("value", "") for choice in choices.iter("Choice")]
     (tmp_path / "export.json").write_text(json.dumps(export(*map(chosen, words))), "utf-8")

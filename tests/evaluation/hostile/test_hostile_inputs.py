@@ -61,12 +61,11 @@ def test_a_model(
 
 
 def test_a_run_is_never_written_into_a_release(
-    tiny_gpt2: Path, mini_release_folder: Path, capsys: pytest.CaptureFixture[str]
+    tiny_options: tuple[str, ...], mini_release_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(mini_release_folder.rglob("*"))
-    asked = ["--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
     for place in ("run", "data/deep/run"):
-        assert main(["evaluate", *asked, "--out", str(mini_release_folder / place)]) == 2
+        assert main(["evaluate", *tiny_options, "--out", str(mini_release_folder / place)]) == 2
         assert_one_line(capsys, "is inside the release")
     assert sorted(mini_release_folder.rglob("*")) == before
 
