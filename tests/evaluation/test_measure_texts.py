@@ -13,15 +13,6 @@ from holisticbias_eval.tasks.response_files import read_texts
 from invoking import Invoke
 from row_files import write_table
 
-ROWS = [
-    {"text": "He sang.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "1", "source": "model"},
-    {"text": "His hat.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "2", "source": "model"},
-    {"text": "She sang.", "group": "daxes", "domain": "trade", "subject": "she", "item": "3", "source": "model"},
-    {"text": "Her hat, her doff", "group": "daxes", "domain": "trade", "subject": "", "item": "4", "source": "human"},
-    {"text": "A hat", "group": "daxes", "domain": "trade", "subject": "dax", "item": "5", "source": "model"},
-]
-TABLE = pa.Table.from_pylist(ROWS)
-
 
 def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float]]:
     said = invoke.printed("measure", *arguments, "--format", "json")
@@ -30,13 +21,6 @@ def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float
         key = "/".join(f"{name}={value}" for name, value in figure["keys"].items())
         found.setdefault(figure["name"], {})[key] = figure["value"]
     return found
-
-
-def test_domains_and_other_columns_may_be_missing(invoke: Invoke, tmp_path: Path) -> None:
-    bare = TABLE.select(["text", "group"]).append_column("extra", pa.array([[1]] * 5))
-    found = figures(invoke, "sentiment", write_table(tmp_path / "t.jsonl", bare))
-    assert found["count"]["group=doffs/class=neutral"] == 2
-    assert "human_count" not in found
 
 
 def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
