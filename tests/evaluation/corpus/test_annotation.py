@@ -20,6 +20,7 @@ from holisticbias_eval.corpus.examples import read_examples, write_examples
 from holisticbias_eval.corpus.settings import AnnotationSettings
 from holisticbias_eval.errors import CorpusError, TableError
 from known import known
+from label_studio import choices, exported
 
 HOSTILE = (
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "'=1", "\uff1d1", "plain", "a,b", 'say "so"', "two\nlines", "'tis",
@@ -187,15 +188,12 @@ def test_no_labels(labels: Labels, message: str) -> None:
 
 
 def export(*annotations: dict[str, Any], **data: object) -> list[dict[str, Any]]:
-    """Tasks as Label Studio exports them as JSON; what is not read is left out."""
-    done = [{"id": 1001, "completed_by": 1, "was_cancelled": False, "prediction": {}, **one} for one in annotations]
-    task = {"example_id": "stad-0", "target": "", "attribute": "", "sentence": "x", **data}
-    return [{"id": 1, "annotations": done, "drafts": [], "predictions": [], "data": task, "meta": {}}]
+    """An exported task about an example."""
+    return exported({"example_id": "stad-0", "target": "", "attribute": "", "sentence": "x", **data}, *annotations)
 
 
-def chosen(*choices: str, **more: object) -> dict[str, Any]:
-    result = {"id": "Dx_aB91ISN", "type": "choices", "origin": "manual", "to_name": "sentence", "from_name": "label"}
-    return {"result": [{**result, "value": {"choices": list(choices)}}], **more}
+def chosen(*labels: str, **more: object) -> dict[str, Any]:
+    return {"result": choices(label=labels), **more}
 
 
 @pytest.mark.parametrize(
@@ -241,9 +239,9 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
     config = ET.parse(tmp_path / "one" / "labelling-config.xml")  # noqa: S314 - our own file
     variables = {name[1:] for node in config.iter() for name in node.get("value", "").split() if name[:1] == "$"}
     assert variables <= set(data)
-    choices = known(config.find("Choices"))
-    assert choices.get("name") == "label"
-    words = [choice.get("value", "") for choice in choices.iter("Choice")]
+    asked = known(config.find("Choices"))
+    assert asked.get("name") == "label"
+    words = [choice.get("value", "") for choice in asked.iter("Choice")]
     (tmp_path / "export.json").write_text(json.dumps(export(*map(chosen, words))), "utf-8")
     assert {word: one.label for word, one in zip(words, read_label_files([tmp_path / "export.json"]), strict=True)} == {
         "biased": 1, "not biased": 0
