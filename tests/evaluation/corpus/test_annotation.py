@@ -133,7 +133,7 @@ def test_counts_as_in_table_9() -> None:
     named = {(row["name"], row["first"], row["second"]): (row["value"], row["n"]) for row in found.record["agreement"]}
     assert named["raw", None, None] == (0.8, 5)
     assert named["cohen_kappa", "a", "b"][1] == 5
-    assert found.record["annotators"][1]["empty"] == 1
+    assert [(row["biased"], row["empty"]) for row in found.record["annotators"]] == [(5, 0), (3, 1)]
 
 
 def test_who_has_labelled_what() -> None:
