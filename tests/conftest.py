@@ -3,9 +3,8 @@
 import gc
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from holisticbias import build_release, cli, load_catalog, write_release
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
+from processes import python
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -91,21 +91,7 @@ def small_folder(small_release: Release, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="session")
 def run(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run ``holisticbias`` in a separate process."""
-
-    def run_command(
-        *arguments: str | Path, cwd: Path = root, environment: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "holisticbias", *map(str, arguments)],
-            cwd=cwd,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return run_command
+    return partial(python, "-m", "holisticbias", cwd=root)
 
 
 @pytest.fixture

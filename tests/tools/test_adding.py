@@ -17,10 +17,8 @@ from holisticbias.questions.specifications import (
     read_template,
 )
 from holisticbias.questions.texts import ask_text
-from holisticbias.rules.validate import load_catalog
-from holisticbias.terms.entries import Entry
-from holisticbias.terms.specification_entries import Specification
 from invoking import Invoke
+from small_terms import entry_of
 
 OPENING, REST = "In 1991 Tarvin Ostrell moved", "to Maine and opened a small theater."
 PROMPT = [
@@ -57,10 +55,6 @@ ADDED = f"""\
 """
 
 
-def entry(folder: Path, text: str) -> Entry:
-    return next(e for _, e in load_catalog(folder).entries() if e.text == text)
-
-
 # with options
 
 
@@ -69,7 +63,7 @@ def test_a_term_with_options(terms_copy: Path, invoke: Invoke) -> None:
     said = invoke.printed("add", *given, "--source", terms_copy)
     assert "a person with a tracheostomy / people with tracheostomies" in said
     assert is_clean(terms_copy)
-    assert entry(terms_copy, "with a tracheostomy").model_dump(exclude_defaults=True) == {
+    assert entry_of(terms_copy, "ability.with-a-tracheostomy").model_dump(exclude_defaults=True) == {
         "id": "ability.with-a-tracheostomy",
         "text": "with a tracheostomy",
         "bucket": "after_the_noun",
@@ -98,8 +92,7 @@ def test_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> Non
         *("--group", "Stads: slow", "--group", "Wugs: quick", "--opposite", "snail / hare", "--slot", "stad / wug"),
     ]
     invoke.printed("add", "specification", "--text", "Stads and wugs", *given, "--yes", "--source", terms_copy)
-    made = entry(terms_copy, "Stads and wugs")
-    assert isinstance(made, Specification)
+    made = entry_of(terms_copy, "stereotypes.stads-and-wugs")
     assert (made.opposites, [a.valence for a in made.attributes]) == ((("snail", "hare"),), ["negative", "positive"])
 
 
@@ -179,13 +172,13 @@ def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke)
     answers = ["", "", "", "", "", "Tarvin Ostrell", "", "", "yes"]
     code, said = invoke.answered(answers, "add", *given, "--source", terms_copy)
     assert (code, "Try again" in said) == (0, True), said
-    assert entry(terms_copy, OPENING).model_dump()["subject"] == "Tarvin Ostrell"
+    assert entry_of(terms_copy, "gender.in-1991-tarvin-ostrell-moved").subject == "Tarvin Ostrell"
 
 
 def test_an_option_without_effect_loses_no_answers(terms_copy: Path, invoke: Invoke) -> None:
     given = ("--text", "kind", "--plural", "kinds", "--source", terms_copy)
     code, said = invoke.answered([*TERM, *[""] * 8, "yes"], "add", *given)
-    assert (code, UNUSED.format("plural") in said, "wrote" in said) == (0, True, True), said
+    assert (code, "--plural has no effect on this entry, so" in said, "wrote" in said) == (0, True, True), said
 
 
 def test_the_first_question_does_not_wait_for_the_data(terms_copy: Path, invoke: Invoke) -> None:
@@ -222,88 +215,6 @@ def prompted(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[str | 
 
     monkeypatch.setattr("click.prompt", prompt)
     return proposed
-
-
-# refused
-
-
-def without(arguments: list[str], option: str, *more: str) -> list[str]:
-    """Arguments without the first option of a name and its value, and with some more."""
-    at = arguments.index(option)
-    return [*arguments[:at], *arguments[at + 2 :], *more]
-
-
-KIND = ["--text", "kind", "--axis", "ability"]
-UNUSED = "--{} has no effect on this entry, so leave it out"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--text", "NIMBA", "--axis", "cultural", "--bucket", "regional"], "--article is needed"),
-        (["--text", "an ostomate", "--axis", "ability", "--position", "before"], "is a standalone phrase"),
-        (["--text", "deafblind", "--axis", "ability"], "is in the data already, as ability.deafblind at "),
-        (["--text", "a<b", "--axis", "ability"], "'<' cannot be part of a term"),
-        ([*KIND, "--bucket", "speech", "--from", "nobody-1999"], "--from: 'nobody-1999' is not one of"),
-        (["--text", "kind", "--axis", "nonce"], "--axis: 'nonce' is not one of ability, age,"),
-        (["--axis", "ability"], "--text is needed"),
-        (["--text", "québécois", "--axis", "nationality"], "--bucket is needed"),
-        (["--text", "Canadian-American", "--axis", "nationality"], "likely: canada"),
-        (["--text", "stupid!!!", "--axis", "ability"], "'!' is a mark of sentences"),
-        (["--text", "I have asthma", "--axis", "ability"], "'I' begins a clause"),
-        (["--text", "With Endometriosis", "--axis", "ability"], "'With' has a capital"),
-        (["--text", "a hourly worker", "--axis", "ability"], "write 'an hourly worker'"),
-        (["--text", "the Deaf", "--axis", "ability"], "write the term without 'the'"),
-        (["--text", "k\u0251nd", "--axis", "ability"], "U+0251"),
-        (["--text", "x" * 201, "--axis", "ability"], "more than 200 characters"),
-        (["--text", "with asthma attacks", "--axis", "ability", "--position", "before"], "would come before the noun"),
-        (["--text", "blind kid", "--axis", "ability"], "as ability.blind with the noun 'kid'"),
-        (["--text", "crippled", "--axis", "age", "--bucket", "old"], "say so with --meets-criteria"),
-        (["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"], "id: it must be an id, AXIS"),
-        (["noun", "--text", "Person", "--axis", "neutral"], "is in the data already, as noun.person at "),
-        (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], "slot"),
-        (without(PROMPT, "--group"), "--group is needed"),
-        (without(PROMPT, "--subject"), "--subject is needed"),
-        ([*PROMPT, "--group", "Buddhism"], "name --group once"),
-        (without(PROMPT, "--group", "--group", "American actrs"), "choose one of: American actors"),
-        (without(PROMPT, "--subject", "--subject", "Nobody"), "subject-in-text"),
-        (without(PROMPT, "--text", "--text", "It rained."), "nothing is left to continue"),
-        (without(SPECIFICATION, "--group"), "--group is needed at least 2 times"),
-        (["specification", "--text", "Stads"], "--attributes is needed at least once"),
-        ([*SPECIFICATION, "--slot", "a / -"], "needs a counterpart"),
-        ([*SPECIFICATION, "--slot", "wug / stad"], "term-of-two-groups"),
-        ([*SPECIFICATION, "--template", "No place."], "the places are: none"),
-        ([*SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
-        (["promt"], "is not one of"),
-        (["noun", "--text", "zonk", "--axis", "neutral", "--position", "before"], UNUSED.format("position")),
-        ([*KIND, "--bucket", "speech", "--plural", "kinds"], f"{UNUSED.format('plural')}: Plural of a noun, or of a"),
-        ([*KIND, "--bucket", "speech", "--group", "x"], UNUSED.format("group")),
-        ([*PROMPT, "--no-control"], UNUSED.format("control/--no-control")),
-    ],
-)
-def test_options_that_are_refused(shared_terms: Path, invoke: Invoke, arguments: list[str], said: str) -> None:
-    before = contents(shared_terms)
-    errors = invoke.refused("add", *arguments, "--yes", "--source", shared_terms)
-    assert said in errors
-    assert not [word for word in ("should", "pydantic", "\u202e") if word in errors]
-    assert contents(shared_terms) == before
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["add", *KIND, "--yes"],
-        ["assess", "ability.deaf", "--judgement", "accepted", "--reviewer", "rv-1"],
-        ["fmt"],
-        ["releases", "--freeze", "1.0.0"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_terms_shipped_with_the_package_are_not_written_to(
-    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "name one with --source" in invoke.refused(*arguments)
 
 
 # lines of a specification

@@ -207,8 +207,8 @@ def repository(terms_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A clone of a bare repository of terms, as a workflow checks it out, and the bare repository."""
     commit_all(terms_copy)
     bare, clone = tmp_path / "bare.git", tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", "--bare", str(terms_copy), str(bare)], check=True, capture_output=True)
-    subprocess.run(["git", "clone", "-q", str(bare), str(clone)], check=True, capture_output=True)
+    git(tmp_path, "clone", "-q", "--bare", str(terms_copy), str(bare))
+    git(tmp_path, "clone", "-q", str(bare), str(clone))
     return clone, bare
 
 

@@ -225,12 +225,32 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, says: str, re
     assert (tmp_path / "pipe").is_fifo()
 
 
-@pytest.mark.parametrize("length", [250, 300])
-@pytest.mark.parametrize("refuse", [refuse_target, write_folder, write_resumed])
-def test_a_folder_whose_name_is_too_long(tmp_path: Path, length: int, refuse: Callable[..., None]) -> None:
-    with pytest.raises(OutputError, match=r"cannot write .* name too long"):
-        refuse(tmp_path / ("x" * length), *(("new",) if refuse is not refuse_target else ()))
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("file", "is not a folder: choose another name"),
+        ("link", "is not a folder: choose another name"),
+        ("folder", "holds something else: choose another folder, or remove it first"),
+        (".", "is the current folder, which cannot be replaced: name a folder in it"),
+        ("file/new", "cannot write to .*file: it is not a folder"),
+        ("file/deeper/new", "cannot write to .*file: it is not a folder"),
+        ("x" * 250, "cannot write .* name too long"),
+        ("x" * 300, "cannot write .* name too long"),
+    ],
+)
+@pytest.mark.parametrize("refuse", [lambda target, _: refuse_target(target), write_folder, write_resumed])
+def test_a_folder_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, says: str, refuse: Write
+) -> None:
+    (tmp_path / "folder").mkdir()
+    for mine in ("file", "folder/note.txt"):
+        (tmp_path / mine).write_text("mine", "utf-8")
+    (tmp_path / "link").symlink_to("folder")
+    before = contents(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match=says):
+        refuse(tmp_path / name, "new")
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root searches every folder")
