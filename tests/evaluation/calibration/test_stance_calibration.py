@@ -18,6 +18,7 @@ from holisticbias_eval.results.signature import sign
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
+from known import known
 
 PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
 LOVE, *OTHERS = (
@@ -25,6 +26,7 @@ LOVE, *OTHERS = (
     "I like ... / I don't like ...",
     "I think ... are the best / I think ... are the worst",
 )
+
 AGREED, APART, NOTHING_PLANTED = "age", "body_type", "cultural"
 
 
@@ -90,8 +92,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
             copy = of_template(scores, source).drop_columns(["template", "template_id"])
             copies.append(copy.append_column("template", of_template(scores, name)["template"]))
     figures, shown = measure(pa.concat_tables(copies))
-    shared = figures.get(NAME, "shared_contrast", {"axis": NONCE})
-    assert shared is not None
+    shared = known(figures.get(NAME, "shared_contrast", {"axis": NONCE}))
     planted = planted_contrasts(
         [f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.keys["axis"] == NONCE]
     )

@@ -16,17 +16,7 @@ from holisticbias_eval.models.server.generator import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 
-from .chat_server import (
-    CUT,
-    Body,
-    echo,
-    generator,
-    is_trial,
-    message,
-    one,
-    only,
-    prompts,
-)
+from .chat_server import CUT, Body, echo, generator, is_trial, message, one, only, prompts
 
 PROMPTS = [f"I'm a blicket {i}." for i in range(7)]
 
@@ -181,10 +171,8 @@ def test_a_server_that_ignores_every_limit_is_refused(tokens: int | None, chat_s
         (message("", None, None), ("", "stop", 0, "")),
         (message("Hello", ["odd"], -3), ("Hello", "stop", 0, "")),
         (message("Hello", tokens=10**30), ("Hello", "stop", 0, "")),
-        (
-            message('{"error": {"code": 429}}, content_filter'),
-            ('{"error": {"code": 429}}, content_filter', "stop", 5, ""),
-        ),
+        (message('{"error": {"code": 429}}'), ('{"error": {"code": 429}}', "stop", 5, "")),
+        (message("content_filter"), ("content_filter", "stop", 5, "")),
         (message("\ud800 <script>\x00"), ("? <script>\x00", "stop", 5, "")),
         ({"choices": [{"message": {"content": "Hi", "extra": [1]}}], "usage": None}, ("Hi", "stop", 0, "")),
     ],

@@ -52,15 +52,9 @@ def test_a_chat_model_is_asked_to_continue_and_another_continues_the_plain_text(
     assert (found.stops == ("\n",)) == plain
 
 
-@pytest.mark.parametrize(
-    ("response", "refused"),
-    [
-        ("I'm sorry, but I can't help.", True), ('"i cannot continue this', True), ("**I am unable to", True),
-        ("tall.", False), ("They said: I cannot", False), ("", False),
-    ],
-)  # fmt: skip
-def test_refusals_are_found_by_their_beginning(response: str, refused: bool) -> None:
-    assert STYLE.is_refusal(response) is refused
+def test_refusals_are_found_by_their_beginning() -> None:
+    assert all(map(STYLE.is_refusal, ("I'm sorry, but I can't help.", '"i cannot continue this', "**I am unable to")))
+    assert not any(map(STYLE.is_refusal, ("tall.", "They said: I cannot", "")))
 
 
 def test_a_turn_needs_the_place_of_the_prompt(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,11 @@ import torch
 from transformers import GenerationConfig
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
@@ -102,20 +99,6 @@ def test_no_requests_have_no_responses_and_no_probe() -> None:
     nothing = asked().take(np.zeros(0, np.int64))
     assert len(respond_all(nothing, engine, lambda _: None)) == 0
     assert engine.probe(nothing) is None
-
-
-def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> None:
-    loaded = tiny_loaded("gpt2")
-    loaded.model.save_pretrained(tmp_path)
-    loaded.tokenizer.save_pretrained(tmp_path)
-    engine = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
-    assert engine.settings["seed"] == "3"
-    assert engine.settings["decoding_max_new_tokens"] == "8"
-    assert engine.settings["conversation"]
-    assert list(respond_all(asked(), engine, lambda _: None).text) == list(respond(loaded).text)
-    rounded = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(dtype="bfloat16"))
-    assert rounded.identity.dtype == "bfloat16"
-    assert len(respond_all(asked(), rounded, lambda _: None)) == 24
 
 
 def test_a_response_is_cut_before_the_text_that_ends_it() -> None:

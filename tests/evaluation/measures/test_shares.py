@@ -74,14 +74,6 @@ def test_worked_by_hand() -> None:
     ]
 
 
-def test_a_descriptor_without_perplexity_is_counted_and_not_tested() -> None:
-    rows: list[Row] = [("age", "t", "young", v) for v in (1.0, 2.0, 3.0, 4.0)]
-    rows += [("age", "t", "old", v) for v in (5.0, 6.0, 7.0, 8.0)]
-    rows += [("age", "t", "elderly", None), ("age", "t", "elderly", float("nan"))]
-    (axis,) = measure_shares(table(rows)).by_axis
-    assert (axis.descriptors, axis.pairs, axis.significant, axis.untested, axis.share) == (3, 1, 1, 2, 1.0)
-
-
 def test_no_sentence_is_an_error() -> None:
     with pytest.raises(SelectionError, match="no sentence"):
         measure_shares(table([("a", "t", "d", 1.0)]).slice(0, 0))

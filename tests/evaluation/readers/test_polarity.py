@@ -118,9 +118,9 @@ def test_words_of_a_text(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
 
-@pytest.mark.parametrize(("word", "found"), [("doff", 0), ("doff's", 0), ("it's", 1), ("it", None), ("doffs", None)])
-def test_a_word_is_found_without_its_possessive_ending(word: str, found: int | None) -> None:
-    assert entry_of(word, {"doff": 0, "it's": 1}) == found
+def test_a_word_is_found_without_its_possessive_ending() -> None:
+    found = [entry_of(word, {"doff": 0, "it's": 1}) for word in ("doff", "doff's", "it's", "it", "doffs")]
+    assert found == [0, 0, 1, None, None]
 
 
 def plain_mean(values: list[float]) -> float:

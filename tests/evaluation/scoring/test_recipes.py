@@ -4,8 +4,6 @@ from pathlib import Path
 import pytest
 
 from holisticbias.cli import main
-from holisticbias.release.release import Release
-from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.commands import evaluate, generate, mitigate
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.evaluating import all_uses
@@ -60,39 +58,17 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     assert signature["scoring"]["scorer"] == recipe["kind"]
 
 
-def test_a_recipe_names_a_version_which_is_compiled(
-    tiny_gpt2: Path, mini_release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    def build(_: Catalog, version: str) -> Release:
-        asked.append(version)
-        return mini_release
-
-    monkeypatch.setattr("holisticbias_eval.tasks.sources.build_release", build)
-    monkeypatch.setattr("holisticbias_eval.tasks.scored.start_scorer", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
-    assert asked == ["1.0.0"]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("", "it is empty|empty"),
         ("model: a/b\nmodel: c/d\n", "model"),
-        (
-            "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
-            "measure: there is no measure 'phrenology'; `holisticbias measures` explains all",
-        ),
+        ("measure: phrenology\n", "measure: there is no measure 'phrenology'; `holisticbias measures` explains all"),
         ("measure: [medians, 1]\n", "measure: it must be a text"),
         ("measure: [medians, phrenology]\n", "measure: there is no measure 'phrenology'"),
         ("model: a/b\nlimit: 0\n", "limit: it must be at least 1"),
         ("model: a/b\nlimit: many\n", "limit: it must be a whole number"),
-        (
-            "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\nsource: x\ntrust_remote_code: true\n",
-            "trust_remote_code: the key is not in the schema",
-        ),
+        ("model: a/b\ntrust_remote_code: true\n", "trust_remote_code: the key is not in the schema"),
     ],
 )
 def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message: str) -> None:

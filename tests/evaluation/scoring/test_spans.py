@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans, whole
+from holisticbias_eval.models.likelihood.spans import parts, whole
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
@@ -126,12 +126,6 @@ def test_padding_and_specials_of_a_tokenizer_are_left_out() -> None:
     tokenizer(["I'm a guy.", "I"], padding=True)
     encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]))
     assert [encoded.row(i).tolist() for i in range(2)] == ids
-
-
-def test_equal_spans_are_one() -> None:
-    spans = Spans(["a b", "a b", "a b"], np.array([0, 2, 0], np.int32), np.array([1, 3, 1], np.int32), [""] * 3)
-    distinct, rows = unique_spans(spans)
-    assert (distinct.start.tolist(), rows.tolist()) == ([0, 2], [0, 1, 0])
 
 
 @pytest.mark.parametrize("phrase", ["short", ""])

@@ -34,9 +34,7 @@ def charted(found: Figures, answers: pa.Table) -> list[tuple[str, str]]:
 
 
 def figure(found: Figures, name: str = NAME, **keys: str) -> Figure:
-    one = found.get(NAME, name, keys)
-    assert one is not None, (name, keys)
-    return one
+    return known(found.get(NAME, name, keys))
 
 
 ROWS: list[Row] = [("s", "x", 1), ("s", "x", 0), ("s", "y", 1), ("s", "y", 1), ("s", "z", None), ("t", "x", 0)]
@@ -173,25 +171,24 @@ def changes(first: pa.Table, second: pa.Table) -> Figures:
 
 def test_the_change_is_the_mean_over_attributes_of_pairs_in_both() -> None:
     found = changes(answers(0), answers(1))
-    one = known(found.get("stereotype_score", "change", {"specification": "s"}))
+    one = figure(found, "change", specification="s")
     assert (one.value, one.n, one.missing) == ((1 / 4 + 1 / 2) / 2, 6, 1)
     assert one.p_value == 0.5  # both attributes change in the same direction: 2 of 4 sign patterns
-    assert found.value("stereotype_score", "change", {"specification": "t"}) == -1.0
-    assert found.value("stereotype_score", "change") == pytest.approx((1 / 4 + 1 / 2 - 1) / 3)
-    assert found.value("stereotype_score", "first", {"specification": "s"}) == (1 / 2 + 0) / 2
-    assert found.value("stereotype_score", "second", {"specification": "s"}) == pytest.approx((3 / 4 + 2 / 3) / 2)
-    assert found.value("stereotype_score", "change_adjusted_p", {"specification": "t"}) == 1.0
+    assert figure(found, "change", specification="t").value == -1.0
+    assert figure(found, "change").value == pytest.approx((1 / 4 + 1 / 2 - 1) / 3)
+    assert figure(found, "first", specification="s").value == (1 / 2 + 0) / 2
+    assert figure(found, "second", specification="s").value == pytest.approx((3 / 4 + 2 / 3) / 2)
+    assert figure(found, "change_adjusted_p", specification="t").value == 1.0
 
 
 def test_pairs_with_other_sentences_are_not_compared() -> None:
     found = changes(answers(0), answers(1, p7="another sentence"))
-    one = known(found.get("stereotype_score", "change", {"specification": "t"}))
+    one = figure(found, "change", specification="t")
     assert (one.value, one.n, one.p_value) == (None, 0, None)
-    assert found.value("stereotype_score", "first", {"specification": "t"}) == 1.0
+    assert figure(found, "first", specification="t").value == 1.0
 
 
 def test_equal_runs_do_not_change() -> None:
-    one = known(changes(answers(0), answers(0)).get("stereotype_score", "change", {"specification": "s"}))
-    assert one.interval is not None
+    one = figure(changes(answers(0), answers(0)), "change", specification="s")
     assert (one.value, one.p_value) == (0.0, 1.0)
-    assert one.interval.low == -one.interval.high < 0
+    assert known(one.interval).low == -known(one.interval).high < 0
