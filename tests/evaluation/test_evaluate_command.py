@@ -9,7 +9,6 @@ import pytest
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias import build_release, write_release
-from holisticbias.cli import main
 from holisticbias_eval.models.loading import source
 from holisticbias_eval.results.run import Run, read_run
 from invoking import Invoke
@@ -42,11 +41,8 @@ def test_a_run_can_be_repeated_in_its_folder(tiny_options: tuple[str, ...], tmp_
     assert [p.name for p in out.parent.iterdir()] == ["run"]
 
 
-def test_help_is_short_again_after_all_settings_were_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    said = []
-    for option in ("--help", "--help-all", "--help"):
-        assert main(["evaluate", option]) == 0
-        said.append(capsys.readouterr().out)
+def test_help_is_short_again_after_all_settings_were_shown(invoke: Invoke) -> None:
+    said = [invoke.printed("evaluate", option) for option in ("--help", "--help-all", "--help")]
     assert said[0] == said[2]
     assert len(said[0].splitlines()) <= 40 < len(said[1].splitlines()) / 3
 

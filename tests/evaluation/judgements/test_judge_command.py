@@ -1,4 +1,5 @@
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
 from row_files import write_table
 
-from .made_studies import answers_of, sources
+from .made_studies import answers_of, saved_answers, sources
 
 MAKE, ANALYSE = ("judge", "make"), ("judge", "analyse")
 
@@ -30,16 +31,9 @@ def made(tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke) -> Path:
 
 def save_answers(folder: Path, key: Key, **options: Any) -> None:
     """Files as the page saves them, of annotators who choose B in two of three pairs."""
-    by_annotator: dict[str, list[dict[str, Any]]] = {}
-    for one in answers_of(key, lambda _rng, _who, pair, _name: pair % 3 > 0, **options):
-        answer = {"task": one.task, "question": one.question, "choice": one.choice, "seconds": 1.0}
-        by_annotator.setdefault(one.annotator, []).append(answer)
-    for name, answers in by_annotator.items():
-        content = {
-            "form": "holisticbias acute-eval answers", "version": 1, "study": key.study, "annotator": name, "sheet": 1,
-            "saved": "now", "answers": answers,
-        }  # fmt: skip
-        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+    answers = answers_of(key, lambda _rng, _who, pair, _name: pair % 3 > 0, **options)
+    for name, own in groupby(answers, lambda answer: answer.annotator):  # a sheet after the other
+        (folder / f"{name}.json").write_text(json.dumps(saved_answers(key, list(own))), "utf-8")
 
 
 def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke) -> None:
