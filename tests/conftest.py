@@ -3,9 +3,8 @@
 import gc
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -13,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from folders import copy_terms
-from holisticbias import build_release, cli, load_catalog, write_release
+from holisticbias import build_release, cli, load_catalog
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
+from processes import python
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -73,39 +73,9 @@ def small_release(catalog: Catalog) -> Release:
 
 
 @pytest.fixture(scope="session")
-def release_folder(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Version 1.0.0 in a folder; a test that changes it copies it first."""
-    folder = tmp_path_factory.mktemp("release") / "holisticbias-1.0.0"
-    write_release(release, folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def small_folder(small_release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small subset in a folder; a test that changes it copies it first."""
-    folder = tmp_path_factory.mktemp("small") / "holisticbias-small"
-    write_release(small_release, folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def run(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run ``holisticbias`` in a separate process."""
-
-    def run_command(
-        *arguments: str | Path, cwd: Path = root, environment: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "holisticbias", *map(str, arguments)],
-            cwd=cwd,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return run_command
+    return partial(python, "-m", "holisticbias", cwd=root)
 
 
 @pytest.fixture

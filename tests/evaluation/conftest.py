@@ -153,6 +153,12 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
     return folder
 
 
+@pytest.fixture(scope="session")
+def tiny_options(tiny_gpt2: Path, mini_release_folder: Path) -> tuple[str, ...]:
+    """Options of ``evaluate``: the tiny model, and the mini release."""
+    return ("--model", str(tiny_gpt2), "--release", str(mini_release_folder))
+
+
 @pytest.fixture
 def copied_model(tiny_gpt2: Path, tmp_path: Path) -> Callable[[], Path]:
     """A copy of the tiny model, to be damaged."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from columns import with_column
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
@@ -66,8 +67,7 @@ def make_answers(
         gone = (row["descriptor"], row["template"]) in missing
         row["perplexity"] = None if gone else float(np.exp(float(str(row["nll"])) / int(str(row["tokens"]))))
     answers = pa.Table.from_pylist(rows)
-    known = answers["perplexity"].cast(pa.float64())
-    return answers.set_column(answers.column_names.index("perplexity"), "perplexity", known)
+    return with_column(answers, "perplexity", answers["perplexity"].cast(pa.float64()))
 
 
 def view_of(answers: pa.Table, settings: MeasureSettings | None = QUICK, measures: Sequence[str] = RELEASE) -> View:

@@ -18,7 +18,6 @@ import holisticbias_eval as hbe
 from holisticbias.errors import ReleaseError, SourceError, UnknownTermError
 from holisticbias_eval.api_results import ModelRun
 from holisticbias_eval.errors import (
-    ClassifierError,
     EvaluationError,
     ModelError,
     RecipeError,
@@ -27,6 +26,7 @@ from holisticbias_eval.errors import (
     TableError,
 )
 from holisticbias_eval.results.run import read_run
+from known import known
 
 Answer = tuple[int, str, str]
 WRONG: Any = 3
@@ -75,8 +75,10 @@ def test_figures_become_frames(run: ModelRun) -> None:
     assert {"interval_low", "interval_high", "floor", "n", "unit"} <= set(frame.columns)
 
 
-def test_a_run_is_shown_in_a_line_and_a_chart_named_after_its_measure(run: ModelRun) -> None:
+def test_a_run_is_shown_in_a_line_a_report_and_a_chart_named_after_its_measure(run: ModelRun) -> None:
     assert repr(run).startswith("<ModelRun: ")
+    shown = run._repr_html_()
+    assert (shown.startswith("<iframe "), "Likelihood Bias" in shown) == (True, True)
     assert run.chart("likelihood_bias").svg == run.chart("likelihood-bias").svg
     with pytest.raises(ReportError, match="there is no part 'nope'; there are: stance-contrast, "):
         run.chart("nope")
@@ -135,12 +137,6 @@ def test_one_of_several_files_is_a_text(tmp_path: Path, tiny_gpt2: Path) -> None
     assert found.result.signature.measures == ("retention",)
 
 
-def test_a_notebook_shows_the_report(run: ModelRun) -> None:
-    shown = run._repr_html_()
-    assert shown.startswith("<iframe ")
-    assert "Likelihood Bias" in shown
-
-
 def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "own.yaml"
     asked = {"model": str(tiny_gpt2), "release": str(mini_release_folder), "measure": "medians,love_hate", "limit": 64}
@@ -179,12 +175,9 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="stereotype_score", pairs=TEXTS), EvaluationError, "the name of a file"),
         (lambda: hbe.evaluate(recipe="none"), RecipeError, "there is no recipe 'none'"),
         (lambda: hbe.evaluate(measures="sentiment", measured="x"), EvaluationError, "--measured: it must be 'whole'"),
-        (lambda: hbe.evaluate(measures="medians", norms=("x",)), EvaluationError, "--norms is for norms"),
         (lambda: hbe.evaluate(measures="medians", colour="red"), EvaluationError, "there is no setting 'colour'"),
         (lambda: hbe.evaluate(measures=["medians", "sentiment"]), EvaluationError, "evaluate them one by one"),
         (lambda: hbe.evaluate(measures="medians", context="a\ud83d"), EvaluationError, "context: .* half a character"),
-        (lambda: hbe.evaluate(measures="sentiment", positive=3), EvaluationError, "--positive: it must be at most 1"),
-        (lambda: hbe.evaluate(measures="toxicity", classifier="vade"), ClassifierError, "no classifier 'vade'"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.measure("sentiment", "x" * 300 + ".csv"), TableError, "xxx.csv cannot be read .* name too long"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
@@ -192,7 +185,6 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.measure("toxicity", TEXTS, classifier=len), EvaluationError, "--classifier: it must be a text"),
         (lambda: hbe.classify(["a"], WRONG), EvaluationError, "classifier: it must be a name, .* not int"),
         (lambda: hbe.measure("sentiment", pd.concat([TEXTS, TEXTS], axis=1)), TableError, "has 2 columns 'text'"),
-        (lambda: hbe.generate(prompts="none.csv"), TableError, "none.csv does not exist or is not a file"),
         (lambda: hbe.generate("", ["Hello."]), EvaluationError, "--model is empty: give a name"),
         (lambda: hbe.generate(prompts=WRONG), TableError, r"the table: it must be a file, .* not int"),
         (lambda: hbe.mitigate(WRONG, out="out"), EvaluationError, "method: it must be a text, .* not 3"),
@@ -201,7 +193,6 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),
         (lambda: hbe.mitigate("lmd", Path("none"), out="out", no_measure=True), ModelError, "none"),
-        (lambda: hbe.mitigate("cada", out="out", weight=2), EvaluationError, "--weight is for lmd and add"),
         (lambda: hbe.open_run(WRONG), RunError, "a run is what evaluate gives, or its folder, not int"),
         (lambda: hbe.compare("none", WRONG), RunError, "none is not a run"),
     ],
@@ -250,7 +241,6 @@ def test_a_mitigation_trains_and_shows_itself(tmp_path: Path) -> None:
     quick: dict[str, Any] = {"steps": 1, "batch": 4, "evaluations": 1, "device": "cpu", "no_measure": True}
     made = hbe.mitigate("cada", out=tmp_path / "out", hold_out=["fitch"], progress=False, **quick)
     (one,) = made.models
-    assert one.record.specification is not None
-    assert one.record.specification.held_out == ("fitch", "dorrin", "quav")
+    assert known(one.record.specification).held_out == ("fitch", "dorrin", "quav")
     assert made.page.is_file()
     assert "Counter Attribute" in made._repr_html_()

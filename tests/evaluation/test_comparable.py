@@ -1,22 +1,19 @@
-"""Two runs: what differs, costs of levels, the baseline of made-up words, and runs that are not comparable."""
+"""Two runs: what differs, costs of levels, and runs that are not comparable."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
-from tests.evaluation.simulated import World
 
 from altered import altered
+from changes import changed
+from columns import with_column
 from holisticbias.cli import main
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figures, Interval, make_figure
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.shares.measure import share_changes
-from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.runs import comparison_report
@@ -58,37 +55,9 @@ def test_texts_that_are_more_negative_in_every_group_are_a_cost(texts: list[Path
     assert "| Negative texts, people |" in printed.partition("How much there is, whatever the groups")[2]
 
 
-def with_nonce(seed: int, noise: float) -> pa.Table:
-    world = World({"religion": (0.0, 0.5, -0.5), NONCE: (0.0, 0.9, -0.9)}, templates=6, noise=0.0)
-    table = world.draw(np.random.default_rng(0))
-    axes = np.array(table["axis"].to_pylist())
-    log = np.log(table["perplexity"].to_numpy())
-    log = log + (axes == NONCE) * np.random.default_rng(seed).normal(0, noise, len(log))
-    ids = [f"{r['template']}/{r['descriptor_id']}/{r['noun_id']}" for r in table.to_pylist()]
-    table = table.set_column(table.column_names.index("perplexity"), "perplexity", pa.array(np.exp(log)))
-    return table.append_column("sentence_id", pa.array(ids)).append_column("text", pa.array(ids))
-
-
-def test_made_up_words_are_in_no_share_over_all_axes() -> None:
-    first, second = with_nonce(1, 0.0), with_nonce(2, 3.0)
-    changes = Figures(share_changes("likelihood_bias", first, second))
-    religion = {s.axis: s.share for s in measure_shares(first).by_axis}["religion"]
-    for name, keys in (("first", {}), ("second", {}), ("first", {"axis": "religion"})):
-        assert changes.value("likelihood_bias", name, keys) == pytest.approx(religion)
-    change = changes.get("likelihood_bias", "change", {"axis": NONCE})
-    assert change is not None
-    assert change.value
-    gains = {g.keys.get("axis"): g for g in find_gains(changes, ())}
-    assert gains[NONCE].outcome == "baseline"
-    assert (gains[NONCE].main, gains[None].main) == (False, True)
-
-
 def gain_of(measure: str, of: str, values: tuple[float, float], keys: dict[str, str], **more: Any) -> Gain:
     """The gain of a figure with these values."""
-    first, second = values
-    named = {"first": first, "second": second, "change": second - first}
-    found = [make_figure(measure, name, keys, value, "share", 9, of=of, **more) for name, value in named.items()]
-    (gain,) = find_gains(Figures(found), ())
+    (gain,) = find_gains(Figures(changed(measure, of, keys, values, **more)), ())
     return gain
 
 
@@ -96,9 +65,9 @@ def test_gains_of_odd_changes() -> None:
     axis = gain_of("stance_contrast", "shared_contrast", (0.1, 0.9), {"axis": NONCE}, p_value=1e-9)
     domain = gain_of("sentiment", "disparity", (0.1, 0.9), {"domain": NONCE, "class": "negative"}, p_value=1e-9)
     assert [(gain.outcome, gain.main) for gain in (axis, domain)] == [("baseline", False)] * 2
-    point = Interval(low=1.0, high=1.0)
-    assert gain_of("retention", "perplexity", (1.0, 2.0), {}, interval=point).outcome == "not tested", "it has no width"
-    half = gain_of(NAME, NAME, (0.5, 0.6), {}, interval=Interval(low=0.05, high=0.15))
+    point = gain_of("retention", "perplexity", (1.0, 2.0), {}, interval=(1.0, 1.0))
+    assert point.outcome == "not tested", "its interval has no width"
+    half = gain_of(NAME, NAME, (0.5, 0.6), {}, interval=(0.05, 0.15))
     assert (half.outcome, half.relative) == ("cost", None), "one half is neutral"
     chapter = gains_chapter({"B": (half,)}, Labels())
     assert not [section for section in chapter.sections if section.name == "gains-chart"]
@@ -197,8 +166,7 @@ def shown(first: Run, second: Run) -> tuple[str, bytes]:
 
 
 def test_runs_read_for_comparing_compare_as_whole_runs_do(run: Run, tiny_run: Path, tmp_path: Path) -> None:
-    place = run.answers.column_names.index("perplexity")
-    reverse = run.answers.set_column(place, "perplexity", pa.array(run.answers["perplexity"].to_numpy()[::-1]))
+    reverse = with_column(run.answers, "perplexity", run.answers["perplexity"].to_numpy()[::-1])
     for name, answers in (("same", reverse), ("fewer", reverse.slice(5))):
         other = written(replace(run, answers=answers), tmp_path / name)
         assert shown(*read_two_runs(tiny_run, other)) == shown(run, read_run(other))

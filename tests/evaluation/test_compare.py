@@ -8,36 +8,29 @@ from scipy.stats import kstest
 from tests.evaluation.simulated import World
 
 import comparison
+from columns import only, with_column, without
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import NONCE, View
 from holisticbias_eval.measures.shares.measure import share_changes
-from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.results.gains import find_gains
 from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.statistics.clusters import Moved, estimate
+from known import known
 
+NAME = "likelihood_bias"
 EFFECTS = (0.0, 0.3, -0.4, 0.9, -0.8)
 
 
-def scores(effects: tuple[float, ...], seed: int, nouns_seed: int = 0) -> pa.Table:
+def scores(effects: tuple[float, ...], seed: int, other_axis: str = "b") -> pa.Table:
     """Scores of a model, with the same nouns and templates for every model."""
-    world = World({"a": effects, "b": EFFECTS}, templates=8, noise=0.0).draw(np.random.default_rng(nouns_seed))
+    world = World({"a": effects, other_axis: EFFECTS}, templates=8, noise=0.0).draw(np.random.default_rng(0))
     log = np.log(world["perplexity"].to_numpy()) + np.random.default_rng(seed).normal(0, 0.8, world.num_rows)
     ids = [f"{r['template']}/{r['descriptor_id']}/{r['noun_id']}" for r in world.to_pylist()]
-    place = world.column_names.index("perplexity")
-    noisy = world.set_column(place, "perplexity", pa.array(np.exp(log)))
+    noisy = with_column(world, "perplexity", np.exp(log))
     return noisy.append_column("sentence_id", pa.array(ids)).append_column("text", pa.array(ids))
-
-
-def shares(table: pa.Table) -> dict[str | None, float | None]:
-    return {s.axis: s.share for s in measure_shares(table).by_axis}
-
-
-def without(table: pa.Table, column: str, value: str) -> pa.Table:
-    return table.filter(pa.array([v != value for v in table[column].to_pylist()]))
 
 
 def reworded(table: pa.Table, template: str, seed: int) -> pa.Table:
@@ -46,21 +39,18 @@ def reworded(table: pa.Table, template: str, seed: int) -> pa.Table:
     perplexity = table["perplexity"].to_numpy().copy()
     perplexity[mine] = np.exp(np.random.default_rng(seed).normal(3, 1, mine.sum()))
     text = [f"{t}!" if m else t for t, m in zip(table["text"].to_pylist(), mine, strict=True)]
-    changed = table.set_column(table.column_names.index("text"), "text", pa.array(text))
-    return changed.set_column(table.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
+    return with_column(with_column(table, "text", text), "perplexity", perplexity)
 
 
 PARTS = ("gone", "changed", "change", "added")
 
 
 def compare(first: pa.Table, second: pa.Table) -> Figures:
-    return Figures(share_changes("m", first, second))
+    return Figures(share_changes(NAME, first, second))
 
 
 def of(changes: Figures, axis: str | None, name: str) -> Figure:
-    found = changes.get("m", name, {} if axis is None else {"axis": axis})
-    assert found is not None
-    return found
+    return known(changes.get(NAME, name, {} if axis is None else {"axis": axis}))
 
 
 def values(changes: Figures, axis: str | None) -> dict[str, float]:
@@ -69,7 +59,7 @@ def values(changes: Figures, axis: str | None) -> dict[str, float]:
 
 
 def p_values(changes: Figures) -> list[float | None]:
-    return [figure.p_value for figure in (*changes.by("m", "change", "axis"), of(changes, None, "change"))]
+    return [figure.p_value for figure in (*changes.by(NAME, "change", "axis"), of(changes, None, "change"))]
 
 
 SMALL = comparison.World(templates=8, nouns=10, descriptors=6)
@@ -136,10 +126,8 @@ def test_interval_worked_by_hand(
 def test_one_template_or_one_noun_has_no_interval() -> None:
     first, second = scores(EFFECTS, 1), scores(EFFECTS, 2)
     for column, kept in (("template", "t0"), ("noun_id", "n0")):
-        alone = [t.filter(pa.array([v == kept for v in t[column].to_pylist()])) for t in (first, second)]
-        found = of(compare(*alone), "a", "change")
-        assert found.value is not None
-        assert (found.interval, found.p_value) == (None, None)
+        found = of(compare(only(first, column, kept), only(second, column, kept)), "a", "change")
+        assert (found.value is None, found.interval, found.p_value) == (False, None, None)
 
 
 def test_a_run_without_paraphrases_beside_one_that_names_them() -> None:
@@ -148,9 +136,8 @@ def test_a_run_without_paraphrases_beside_one_that_names_them() -> None:
     paraphrases = pa.array(["t0" if t == "t1" else None for t in template], pa.string())
     newer = newer.append_column("template_id", pa.array(template)).append_column("paraphrase_of", paraphrases)
     both = p_values(compare(older, newer))
-    known = [newer.set_column(newer.column_names.index("perplexity"), "perplexity", t["perplexity"])
-             for t in (older, newer)]  # fmt: skip
-    assert both == p_values(compare(*known))
+    named = with_column(newer, "perplexity", older["perplexity"].to_numpy())
+    assert both == p_values(compare(named, newer))
     assert both != p_values(compare(older, scores(EFFECTS, 2)))
 
 
@@ -170,8 +157,7 @@ def test_a_change_of_release_is_the_datas_and_of_a_model_the_models() -> None:
         assert tests["second"] == tests["added"]
         assert tests["changed"] == min(tests["first"], tests["second"]) < max(tests["first"], tests["second"])
     # gains and costs show the values that the change is of
-    named = Figures(share_changes("likelihood_bias", first, second))
-    gain = next(g for g in find_gains(named, ()) if g.keys == {"axis": "b"})
+    gain = next(g for g in find_gains(changes, ()) if g.keys == {"axis": "b"})
     assert gain.before == gain.after != of(changes, "b", "first").value
     assert of(changes, "a", "second_in_common").value != of(changes, "a", "second").value
     assert "first_in_common" not in {change.name for change in compare(first, first)}
@@ -190,7 +176,7 @@ def test_an_axis_that_only_one_run_has_is_missing_in_the_other() -> None:
 
 @pytest.mark.parametrize(("left_out", "rows"), [("none", ["A", "B", "All axes"]), ("b", ["A"])])
 def test_the_row_of_all_axes_stands_below_several_axes(left_out: str, rows: list[str]) -> None:
-    measure = MEASURES["likelihood_bias"]
+    measure = MEASURES[NAME]
     views = [View(Figures(()), without(scores(EFFECTS, seed), "axis", left_out)) for seed in (1, 2)]
     (section,) = measure.compared_sections(Figures(measure.compare(*views)), views[1])
     (table,) = [block for block in section.blocks if isinstance(block, Table)]
@@ -199,9 +185,16 @@ def test_the_row_of_all_axes_stands_below_several_axes(left_out: str, rows: list
 
 def test_nothing_in_common() -> None:
     table = scores(EFFECTS, 1)
-    renamed = pa.array([f"other/{i}" for i in table["sentence_id"].to_pylist()])
-    other = table.set_column(table.column_names.index("sentence_id"), "sentence_id", renamed)
+    other = with_column(table, "sentence_id", [f"other/{i}" for i in table["sentence_id"].to_pylist()])
     with pytest.raises(SelectionError, match="no sentence in common"):
         compare(table, other)
-    with pytest.raises(SelectionError, match="no sentence in common"):
-        count_shared(table, other)
+
+
+def test_made_up_words_are_in_no_share_over_all_axes() -> None:
+    changes = compare(scores(EFFECTS, 1, NONCE), scores(EFFECTS, 2, NONCE))
+    for name in ("first", "second", "change"):
+        assert of(changes, None, name).value == pytest.approx(of(changes, "a", name).value)
+    assert of(changes, NONCE, "change").value
+    gains = {g.keys.get("axis"): (g.outcome, g.main) for g in find_gains(changes, ())}
+    assert gains[NONCE] == ("baseline", False)
+    assert gains[None][1]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from holisticbias.cli import main
 from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.results.run import read_run
+from invoking import Invoke
+from tiny_models import tiny_model, tiny_tokenizer
 
 LINES = "\ufeffI like to sail.\n\n  I have two cats. I live\u2028in\x85Ohio. \r\nMy job is to teach.\n"
 
@@ -47,14 +49,13 @@ def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:
 
 
 def test_sentences_and_phrases_are_scored_under_their_context(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path
+    tiny_gpt2: Path, tiny_options: tuple[str, ...], tmp_path: Path
 ) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     (tmp_path / "personas.txt").write_text(LINES, "utf-8")
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
-    arguments += ["--context-file", str(tmp_path / "personas.txt"), "--context-seed", "3"]
-    assert main([*arguments, "--out", str(tmp_path / "run")]) == 0
+    contexts = ("--context-file", str(tmp_path / "personas.txt"), "--context-seed", "3")
+    assert main(["evaluate", *tiny_options, *contexts, "--out", str(tmp_path / "run")]) == 0
     run = read_run(tmp_path / "run")
     assert run.result.signature.scoring["context"].startswith("a line of personas.txt")
     assert len(set(run.answers["context"].to_pylist())) == 3
@@ -75,19 +76,12 @@ def test_sentences_and_phrases_are_scored_under_their_context(
 
 
 def test_another_context_is_scored_again_and_the_same_is_not(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny_options: tuple[str, ...], tmp_path: Path, invoke: Invoke
 ) -> None:
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
-    arguments += ["--store", str(tmp_path / "store")]
-
-    def missing(*given: str) -> str:
-        assert main([*arguments, *given, "--dry-run"]) == 0
-        return capsys.readouterr().out
-
-    assert main([*arguments, "--context", "Hi!", "--out", str(tmp_path / "run")]) == 0
-    capsys.readouterr()
-    assert missing("--context", "Hi!").startswith("0 of ")
-    first, _, total = missing().split()[:3]
+    arguments = ("evaluate", *tiny_options, "--store", tmp_path / "store")
+    invoke.printed(*arguments, "--context", "Hi!", "--out", tmp_path / "run")
+    assert invoke.printed(*arguments, "--context", "Hi!", "--dry-run").startswith("0 of ")
+    first, _, total = invoke.printed(*arguments, "--dry-run").split()[:3]
     assert first == total != "0"
     scores = read_run(tmp_path / "run")
     assert scores.result.signature.scoring["context"] == "Hi!"
@@ -95,33 +89,26 @@ def test_another_context_is_scored_again_and_the_same_is_not(
 
 
 @pytest.fixture(scope="module")
-def tiny_bart(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random BART of one layer whose tokenizer puts nothing around a text."""
-    from transformers import AutoTokenizer, BartConfig, BartForConditionalGeneration
-
+def tiny_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BART whose tokenizer puts nothing around a text."""
     folder = tmp_path_factory.mktemp("models") / "tiny-bart"
-    small = {"d_model": 32, "max_position_embeddings": 64, "vocab_size": 300, "decoder_start_token_id": 0}
-    sides = {f"{side}_{name}": 1 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
-    torch.manual_seed(0)
-    config = BartConfig(**small, **sides, bos_token_id=0, eos_token_id=0, pad_token_id=0, forced_eos_token_id=None)
-    BartForConditionalGeneration(config).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(tiny_gpt2).save_pretrained(folder)
+    tiny_model("bart").save_pretrained(folder)
+    tiny_tokenizer().save_pretrained(folder)
     return folder
 
 
 def test_an_encoder_reads_the_context_as_it_stands(
-    tiny_bart: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny_bart: Path, mini_release_folder: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    arguments = ["evaluate", "--model", str(tiny_bart), "--release", str(mini_release_folder), "--no-store"]
-    assert main([*arguments, "--out", str(tmp_path / "none")]) == 2
-    assert "the encoder would read nothing" in capsys.readouterr().err
-    assert main([*arguments, "--context", "I like to sail.", "--out", str(tmp_path / "run")]) == 0
+    arguments = ("evaluate", "--model", tiny_bart, "--release", mini_release_folder, "--out", tmp_path / "run")
+    assert "the encoder would read nothing" in invoke.refused(*arguments)
+    invoke.printed(*arguments, "--context", "I like to sail.")
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(tiny_bart), AutoTokenizer.from_pretrained(tiny_bart)
     read = torch.tensor([tokenizer("I like to sail.")["input_ids"]])
     for row in itertools.islice(read_run(tmp_path / "run").answers.to_pylist(), 0, None, 29):
-        ids = torch.tensor([[0, *tokenizer(row["text"])["input_ids"]]])
+        ids = torch.tensor([[1, *tokenizer(row["text"])["input_ids"]]])
         with torch.inference_mode():
             values = -model(input_ids=read, decoder_input_ids=ids).logits[0, :-1].double().log_softmax(-1)
         assert row["context"] == "I like to sail."

@@ -9,10 +9,10 @@ import pytest
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias import build_release, write_release
-from holisticbias.cli import main
 from holisticbias_eval.models.loading import source
-from holisticbias_eval.results.run import read_run
+from holisticbias_eval.results.run import Run, read_run
 from invoking import Invoke
+from known import known
 
 Spoil = Callable[[Path], None]
 
@@ -30,11 +30,9 @@ def refused(tmp_path: Path, invoke: Invoke) -> Callable[..., str]:
     return run
 
 
-def test_a_run_can_be_repeated_in_its_folder(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, invoke: Invoke
-) -> None:
+def test_a_run_can_be_repeated_in_its_folder(tiny_options: tuple[str, ...], tmp_path: Path, invoke: Invoke) -> None:
     out = tmp_path / "new" / "run"
-    arguments = ("evaluate", "--model", tiny_gpt2, "--release", mini_release_folder, "--out", out)
+    arguments = ("evaluate", *tiny_options, "--out", out)
     assert "tiny-gpt2 on HolisticBias 0.1.0" in invoke.printed(*arguments)
     assert {"pairs.parquet", "report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
     first = (out / "result.json").read_bytes()
@@ -43,11 +41,8 @@ def test_a_run_can_be_repeated_in_its_folder(
     assert [p.name for p in out.parent.iterdir()] == ["run"]
 
 
-def test_help_is_short_again_after_all_settings_were_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    said = []
-    for option in ("--help", "--help-all", "--help"):
-        assert main(["evaluate", option]) == 0
-        said.append(capsys.readouterr().out)
+def test_help_is_short_again_after_all_settings_were_shown(invoke: Invoke) -> None:
+    said = [invoke.printed("evaluate", option) for option in ("--help", "--help-all", "--help")]
     assert said[0] == said[2]
     assert len(said[0].splitlines()) <= 40 < len(said[1].splitlines()) / 3
 
@@ -80,19 +75,17 @@ def test_a_hub_without_an_address_is_not_asked_again_and_again(
     assert len(asked) <= 3  # two from this package, and one in which the client asks for its agent
 
 
-def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
-    assert main([*arguments, "--out", str(tmp_path / "exact")]) == 0
-    exact = read_run(tmp_path / "exact")
-    assert exact.result.signature.rounding is None
+def test_what_rounding_costs_is_in_the_result(
+    run: Run, tiny_options: tuple[str, ...], tmp_path: Path, invoke: Invoke
+) -> None:
+    assert run.result.signature.rounding is None
     for name in ("scored", "read from the store"):
-        assert main([*arguments, "--dtype", "bfloat16", "--out", str(tmp_path / name)]) == 0
-        run = read_run(tmp_path / name)
-        found = run.result.signature.rounding
-        assert found is not None
+        invoke.printed("evaluate", *tiny_options, "--dtype", "bfloat16", "--out", tmp_path / name)
+        rounded = read_run(tmp_path / name)
+        found = known(rounded.result.signature.rounding)
         assert (found.dtype, found.texts) == ("bfloat16", 16)
         assert 0 < found.mean <= found.largest < 1
-        off = np.abs(run.answers["nll"].to_numpy() - exact.answers["nll"].to_numpy())
+        off = np.abs(rounded.answers["nll"].to_numpy() - run.answers["nll"].to_numpy())
         assert off.mean() < 3 * found.largest
         assert "bfloat16 instead of float32: on 16 texts tried" in (tmp_path / name / "report.html").read_text("utf-8")
 

@@ -120,15 +120,13 @@ def test_texts_of_which_none_is_left_are_refused(option: str, invoke: Invoke, ti
     assert "--first-token TOKEN" in " ".join(error.split())
 
 
-def test_texts_of_other_runs_are_counted(
-    invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path
-) -> None:
+def test_texts_of_other_runs_are_counted(invoke: Invoke, tiny_options: tuple[str, ...], tmp_path: Path) -> None:
     lines = tmp_path / "lines.txt"
     lines.write_text("One line.\n\nAnother line.\n", "utf-8")
-    release = ("--release", mini_release_folder)
-    for number, given in enumerate((release, ("--retain", lines), (*release, "--context", "Oh."))):
+    lines_of_model = (*tiny_options[:2], "--retain", lines)
+    for number, given in enumerate((tiny_options, lines_of_model, (*tiny_options, "--context", "Oh."))):
         folder = tmp_path / str(number)
-        out = invoke.printed("evaluate", *given, "--model", tiny_gpt2, "--out", folder, *NONE)
+        out = invoke.printed("evaluate", *given, "--out", folder, *NONE)
         found = signature(folder)
         scored = found["sentences_scored"]
         if "--context" in given:  # the first token of the context is not scored anyway

@@ -2,6 +2,7 @@
 
 import pytest
 
+from changes import changed
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
@@ -43,27 +44,18 @@ def test_what_a_change_is(before: float | None, found: Figure, better: Better, e
     assert judge(before, found, better) == expected
 
 
-def both(
-    measure: str, of: str, keys: dict[str, str], before: float, after: float, p: float | None = None
-) -> list[Figure]:
-    values = {"first": before, "second": after, "change": after - before}
-    return [
-        make_figure(measure, name, keys, value, "share", 5, p_value=p if name == "change" else None, of=of)
-        for name, value in values.items()
-    ]
-
-
+WORDING = "response_wording"
 CHANGES = Figures(
     [
-        *both("likelihood_bias", "share", {"axis": "age"}, 0.5, 0.4, 0.01),
-        *both("likelihood_bias", "share", {}, 0.5, 0.45, 0.01),
-        *both("love_hate", "love_hate", {"axis": "age", "descriptor": "age.old"}, 0.5, 0.4),
-        *both("response_wording", "parroting_exact", {"figure": "parroting_exact"}, 0.1, 0.3, 0.001),
-        *both("response_wording", "length", {"figure": "length"}, 10.0, 8.0, 0.001),
-        *both("response_wording", "phrase_share", {"figure": "phrase_share", "phrase": "sorry"}, 0.1, 0.3, 0.001),
-        *both("response_wording", "length", {"figure": "length", "axis": "age"}, 10.0, 8.0, 0.001),
-        *both("stereotype_score", "stereotype_score", {"specification": "dax"}, 0.7, 0.6, 0.2),
-        *both("retention", "perplexity", {"figure": "perplexity"}, 10.0, 12.0, 0.001),
+        *changed("likelihood_bias", "share", {"axis": "age"}, (0.5, 0.4), p_value=0.01),
+        *changed("likelihood_bias", "share", {}, (0.5, 0.45), p_value=0.01),
+        *changed("love_hate", "love_hate", {"axis": "age", "descriptor": "age.old"}, (0.5, 0.4)),
+        *changed(WORDING, "parroting_exact", {"figure": "parroting_exact"}, (0.1, 0.3), p_value=0.001),
+        *changed(WORDING, "length", {"figure": "length"}, (10.0, 8.0), p_value=0.001),
+        *changed(WORDING, "phrase_share", {"figure": "phrase_share", "phrase": "sorry"}, (0.1, 0.3), p_value=0.001),
+        *changed(WORDING, "length", {"figure": "length", "axis": "age"}, (10.0, 8.0), p_value=0.001),
+        *changed("stereotype_score", "stereotype_score", {"specification": "dax"}, (0.7, 0.6), p_value=0.2),
+        *changed("retention", "perplexity", {"figure": "perplexity"}, (10.0, 12.0), p_value=0.001),
     ]
 )
 
@@ -99,13 +91,10 @@ def test_an_aim_has_the_keys_that_it_names() -> None:
     ],
 )
 def test_a_value_exceeds_its_floor(value: float | None, p_value: float | None, above: bool | None) -> None:
-    floor = Interval(low=0.0, high=0.15)
-    figure = Figure(measure="m", name="f", value=value, unit="share", floor_interval=floor, p_value=p_value, n=9)
-    assert figure.above_floor is above
-
-
-def test_without_a_floor_nothing_is_above() -> None:
-    assert Figure(measure="m", name="f", value=0.9, unit="share", p_value=0.01, n=9).above_floor is None
+    figure = Figure(measure="m", name="f", value=value, unit="share", p_value=p_value, n=9)
+    assert figure.above_floor is None, "it has no floor"
+    floored = figure.model_copy(update={"floor_interval": Interval(low=0.0, high=0.15)})
+    assert floored.above_floor is above
 
 
 @pytest.mark.parametrize(

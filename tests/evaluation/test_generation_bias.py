@@ -2,11 +2,9 @@ import itertools
 from collections import defaultdict
 from statistics import mean, pvariance, variance
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from tests.evaluation.responses_by_hand import (
-    CLUSTERS,
     MEASURE,
     NAME,
     TINY,
@@ -21,33 +19,6 @@ from tests.evaluation.responses_by_hand import (
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings
-from known import known
-
-
-@pytest.mark.parametrize(
-    ("name", "keys", "raw", "corrected"),
-    [
-        # each style: means 0.15 from their mean, variance 0.0225; noise 1/2 * 0.02 / 2 = 0.005
-        ("full_gen_bias", {}, 45, 35),
-        ("full_gen_bias", {"axis": "x"}, 45, 35),
-        ("partial_gen_bias", {"style": "a"}, 22.5, 17.5),
-        ("partial_gen_bias", {"cluster": "both"}, 45, 35),
-        ("partial_gen_bias", {"cluster": "both", "axis": "x"}, 45, 35),
-        ("partial_gen_bias", {"cluster": "first"}, 22.5, 17.5),
-        ("summed_cluster_gen_bias", {"cluster": "both"}, 0, 0),
-        ("summed_cluster_gen_bias", {"cluster": "first"}, 22.5, 17.5),
-        ("summed_cluster_gen_bias", {"cluster": "first", "axis": "x"}, 22.5, 17.5),
-    ],
-)
-def test_two_cells(name: str, keys: dict[str, str], raw: float, corrected: float) -> None:
-    figures = measure(table(TINY), CLUSTERS)
-    found = get(figures, name, **keys)
-    assert found.value == pytest.approx(raw, abs=1e-12)
-    assert (found.unit, found.n, found.missing) == ("x 1000", 2, 0)
-    fixed = get(figures, f"{name}_corrected", **keys)
-    assert fixed.value == pytest.approx(corrected, abs=1e-12)
-    assert fixed.of == name
-    assert known(fixed.interval).low <= known(fixed.value) <= known(fixed.interval).high
 
 
 def test_floor_is_the_mean_over_all_permutations() -> None:
@@ -135,7 +106,6 @@ def pooled_variance(cells: Sample, s: int) -> float:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_arrays_equal_the_definition(seed: int) -> None:
-    """PGB is additive, PGB and SCGB of one style are equal, and SCGB is at most the squared sum of roots of PGB."""
     styles = [f"s{i}" for i in range(5)]
     clusters = {"all": tuple(styles), "one": ("s0", "s2"), "two": ("s3",)}
     answers = random_answers(seed)
@@ -150,15 +120,10 @@ def test_arrays_equal_the_definition(seed: int) -> None:
         for name, of, (raw, corrected) in checks:
             assert value(figures, name, **of) == pytest.approx(raw)
             assert value(figures, f"{name}_corrected", **of) == pytest.approx(corrected)
-    parts = {style: known(value(figures, "partial_gen_bias", style=style)) for style in styles}
-    full = known(value(figures, "full_gen_bias"))
-    assert [sum(parts.values()), value(figures, "partial_gen_bias", cluster="all")] == pytest.approx([full] * 2)
-    assert value(figures, "summed_cluster_gen_bias", cluster="two") == pytest.approx(parts["s3"])
-    for cluster, members in clusters.items():
-        summed = known(value(figures, "summed_cluster_gen_bias", cluster=cluster))
-        assert summed <= sum(np.sqrt(parts[style]) for style in members) ** 2 + 1e-9
-        for style in members:
-            assert value(figures, "partial_gen_bias", cluster=cluster, style=style) == parts[style]
+    for style in styles:
+        own = value(figures, "partial_gen_bias", style=style)
+        assert own == pytest.approx(slow(answers, [style])[0])
+        assert own == value(figures, "partial_gen_bias", cluster="all", style=style)
 
 
 @pytest.mark.parametrize("counts", [(2, 2), (2, 3), (3, 1)])

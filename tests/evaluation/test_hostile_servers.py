@@ -27,17 +27,16 @@ def nothing(connection: socket.socket, request: bytes) -> None:
     time.sleep(5)
 
 
-def trickled_headers(connection: socket.socket, request: bytes) -> None:
-    for byte in HEAD * 10:
-        connection.sendall(bytes([byte]))
-        time.sleep(0.1)
+def trickled(start: bytes, rest: bytes) -> Reply:
+    """A server that sends the rest byte by byte."""
 
+    def reply(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(start)
+        for byte in rest:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.1)
 
-def trickled_body(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
-    for _ in range(100):
-        connection.sendall(b" ")
-        time.sleep(0.1)
+    return reply
 
 
 def sends(*parts: bytes) -> Reply:
@@ -68,24 +67,18 @@ def gzip_bomb(connection: socket.socket, request: bytes) -> None:
     connection.sendall(sized(compressed(), HEAD + b"Content-Encoding: gzip\r\n"))
 
 
-def endless_chunks(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
-    while True:
-        connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+def endless(head: bytes) -> Reply:
+    """A server whose answer has no end."""
+
+    def reply(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
+        while True:
+            connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+
+    return reply
 
 
-def echo(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(sized(request, b"HTTP/1.1 400 No\r\n"))
-
-
-def echo_with_success(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(sized(request))
-
-
-def endless_redirect(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n")
-    while True:
-        connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+endless_redirect = endless(b"HTTP/1.1 302 Found\r\nLocation: /x\r\n")
 
 
 Serve = Callable[[Reply], str]
@@ -124,11 +117,11 @@ def serve() -> Iterator[Serve]:
     ("reply", "expected"),
     [
         (nothing, "does not answer: no answer within 0.6 seconds"),
-        (trickled_headers, "does not answer: no answer within 0.6 seconds"),
-        (trickled_body, "does not answer: no answer within 0.6 seconds"),
+        (trickled(b"", HEAD * 10), "does not answer: no answer within 0.6 seconds"),
+        (trickled(HEAD + b"Content-Length: 1000\r\n\r\n", b" " * 100), "no answer within 0.6 seconds"),
         (LONG_WAIT, "answers with 429"),
         (gzip_bomb, "an answer is longer than 1,000,000 bytes"),
-        (endless_chunks, "an answer is longer than 1,000,000 bytes"),
+        (endless(HEAD), "an answer is longer than 1,000,000 bytes"),
         (MANY_VALUES, "an answer has more than 500,000 values"),
         (NOT_HTTP, "does not answer"),
         (ESCAPES, "answers with 418"),
@@ -185,11 +178,11 @@ def test_a_key_that_cannot_be_sent_is_refused(key: str, monkeypatch: pytest.Monk
     assert key not in str(raised.value)
 
 
-@pytest.mark.parametrize("reply", [echo, echo_with_success])
-def test_a_key_that_is_sent_back_is_hidden(serve: Serve, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("head", [HEAD, b"HTTP/1.1 400 No\r\n"])
+def test_a_key_that_is_sent_back_is_hidden(serve: Serve, head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """In errors and in answers, which are stored; a line break at the end of the key is not part of it."""
     monkeypatch.setenv(KEY_VARIABLE, KEY + "\n")
-    client = ServerClient(serve(reply), LIMITS)
+    client = ServerClient(serve(lambda connection, sent: connection.sendall(sized(sent, head))), LIMITS)
     try:
         shown = client.post("completions", {"prompt": KEY}).decode()
     except ModelError as error:

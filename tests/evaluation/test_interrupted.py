@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow.parquet as pq
 import pytest
@@ -16,12 +17,12 @@ from tests.evaluation.generation.chat_server import Answering, Body, ChatServer,
 from tests.evaluation.test_stored import CHILD, ROOT, Able
 
 from holisticbias import build_release, write_release
-from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.readers.classifier import BLOCK
 from holisticbias_eval.readers.engines.phrases import LexiconClassifier
+from invoking import Invoke
 
 pytestmark = pytest.mark.long
 NOUNS = 60
@@ -64,7 +65,7 @@ def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tupl
 
 
 def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
-    long_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    long_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     out, store = tmp_path / "out", tmp_path / "store"
     arguments = ["evaluate", "--release", str(long_release), "--out", str(out / "run"), "--store", str(store)]
@@ -78,48 +79,34 @@ def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
     assert printed.rstrip().splitlines()[-1] == f"holisticbias: interrupted; {expected}"
     assert not out.exists()
     monkeypatch.setattr(START, lambda *_: Able(50))
-    assert main([*arguments, "--dry-run"]) == 0
-    assert capsys.readouterr().out.startswith(f"{TEXTS - kept:,} of {TEXTS:,} texts to score: ")
+    said = invoke.printed(*arguments, "--dry-run")
+    assert said.startswith(f"{TEXTS - kept:,} of {TEXTS:,} texts to score: ")
 
 
-def test_without_a_store_an_interruption_says_that_nothing_is_kept(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(CausalScorer, "score", interrupt)
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--no-store"]
-    assert main([*arguments, "--out", str(tmp_path / "run")]) == 130
-    assert capsys.readouterr().err.rstrip().splitlines()[-1] == (
-        "holisticbias: interrupted; no scores are kept with --no-store; the same command starts from the beginning"
-    )
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("measure", ["likelihood_bias", "generation_bias"])
+@pytest.mark.parametrize(
+    ("options", "lost"),
+    [
+        (("--measure", "likelihood_bias", "--no-store"), "no scores are kept with --no-store"),
+        (("--measure", "likelihood_bias", "--store", "store"), "no scores are kept"),
+        (("--measure", "generation_bias", "--classifier", "calibration-styles", "--store", "store"),
+         "no responses are kept"),
+    ],
+)  # fmt: skip
 def test_before_the_first_answer_no_store_is_named(
-    measure: str, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...], lost: str, tiny_options: tuple[str, ...], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, invoke: Invoke,
 ) -> None:  # fmt: skip
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(CausalScorer, "score", interrupt)
-    monkeypatch.setattr(LocalGenerator, "generate", interrupt)
-    arguments = ["evaluate", "--measure", measure, "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
-    judged = ["--classifier", "calibration-styles"] if measure == "generation_bias" else []
-    stored = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "run")]
-    assert main([*arguments, *judged, *stored]) == 130
-    what = "responses" if judged else "scores"
-    said = f"holisticbias: interrupted; no {what} are kept; the same command starts from the beginning"
-    assert capsys.readouterr().err.rstrip().splitlines()[-1] == said
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(CausalScorer, "score", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr(LocalGenerator, "generate", Mock(side_effect=KeyboardInterrupt))
+    code, _, errors = invoke("evaluate", *tiny_options, *options, "--out", "run")
+    said = f"holisticbias: interrupted; {lost}; the same command starts from the beginning"
+    assert (code, errors.rstrip().splitlines()[-1]) == (130, said)
     assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupted_classification_names_the_store_of_its_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     texts = [f"I like number {i}." for i in range(2 * BLOCK)]
     (tmp_path / "responses.csv").write_text("".join(f"{text}\n" for text in ["response", *texts]))
@@ -132,12 +119,11 @@ def test_an_interrupted_classification_names_the_store_of_its_labels(
 
     monkeypatch.setattr(LexiconClassifier, "judge", second_is_interrupted)
     monkeypatch.chdir(tmp_path)
-    options = ["--classifier", "calibration-styles", "--out", "judged.csv", "--store", "store"]
-    assert main(["classify", "--responses", "responses.csv", *options]) == 130
+    options = ("--classifier", "calibration-styles", "--out", "judged.csv", "--store", "store")
+    code, _, errors = invoke("classify", "--responses", "responses.csv", *options)
     (folder,) = Path("store").iterdir()
-    assert capsys.readouterr().err.rstrip().splitlines()[-1] == (
-        f"holisticbias: interrupted; what is finished is kept in {folder}; run the same command again to continue"
-    )
+    said = f"interrupted; what is finished is kept in {folder}; run the same command again to continue"
+    assert (code, errors.rstrip().splitlines()[-1]) == (130, f"holisticbias: {said}")
     assert {path.name for path in tmp_path.iterdir()} == {"responses.csv", "store"}
 
 

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import mannwhitneyu
 
-from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.evaluating import uses_of
 from holisticbias_eval.figures import Figure
@@ -83,23 +82,23 @@ def pair_shares(folder: Path) -> dict[tuple[str, ...], float | None]:
     ],
 )
 def test_shares_equal_the_published_procedure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int, nouns: int, digits: int, suffix: str
+    tmp_path: Path, invoke: Invoke, seed: int, nouns: int, digits: int, suffix: str
 ) -> None:
     scores = random_scores(seed, nouns, digits)
     path = write_table(tmp_path / f"scores{suffix}", scores)
-    options = [str(path), "--format", "json", "--no-trust", "--out", str(tmp_path / "out")]
-    assert main(["measure", "likelihood_bias", *options]) == 0
+    options = ("--format", "json", "--no-trust", "--out", tmp_path / "out")
+    printed = invoke.printed("measure", "likelihood_bias", path, *options)
     expected = published_shares(scores)
     assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
-    assert shares(capsys.readouterr().out) == expected
+    assert shares(printed) == expected
 
 
-def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_out(tmp_path: Path, invoke: Invoke) -> None:
     scores = random_scores(0, 30, 6)
     path, out = write_table(tmp_path / "scores.parquet", scores), tmp_path / "new" / "out"
     for _ in range(2):
-        assert main(["measure", "likelihood_bias", str(path), "--out", str(out)]) == 0
-    assert "Likelihood Bias of scores.parquet" in capsys.readouterr().out
+        said = invoke.printed("measure", "likelihood_bias", path, "--out", out)
+        assert "Likelihood Bias of scores.parquet" in said
     assert {p.name for p in out.iterdir()} == {"figures.csv", "measurement.json", "pairs.parquet", "tests.parquet"}
     measured = json.loads((out / "measurement.json").read_text("utf-8"))
     figures = tuple(Figure.model_validate(figure) for figure in measured["figures"])
@@ -128,23 +127,20 @@ def test_missing_perplexities_are_counted(tmp_path: Path, invoke: Invoke) -> Non
     }
 
 
-def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(tmp_path: Path, invoke: Invoke) -> None:
     scores = pa.concat_tables([random_scores(0, 5, 6), random_scores(1, 5, 6)])
     path = write_table(tmp_path / "scores.parquet", scores)
-    assert main(["measure", "likelihood_bias", str(path), "--format", "json"]) == 0
-    printed = capsys.readouterr()
-    assert all(figure["interval"] is None for figure in json.loads(printed.out)["figures"])
-    assert "a noun occurs twice with one descriptor" in printed.err
-    assert shares(printed.out)["by_axis"] == published_shares(scores)["by_axis"]
+    _, printed, errors = invoke("measure", "likelihood_bias", path, "--format", "json")
+    assert all(figure["interval"] is None for figure in json.loads(printed)["figures"])
+    assert "a noun occurs twice with one descriptor" in errors
+    assert shares(printed)["by_axis"] == published_shares(scores)["by_axis"]
 
 
-def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path) -> None:
+def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, invoke: Invoke) -> None:
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("a", 1), ("b", "inf")) for n in range(9)]
     path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, ""]), "utf-8")
-    assert main(["measure", "likelihood_bias", str(path), "--out", str(tmp_path / "out")]) == 0
+    invoke.printed("measure", "likelihood_bias", path, "--out", tmp_path / "out")
     (pair,) = pq.read_table(tmp_path / "out" / "pairs.parquet").to_pylist()
     assert (pair["share"], pair["rank_biserial"], pair["nats"], pair["paired_share"]) == (1.0, -1.0, None, None)
 

@@ -1,6 +1,5 @@
 """``holisticbias measure NAME TABLE``: tables of texts and of responses from a user's file to figures."""
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,43 +12,16 @@ from holisticbias_eval.tasks.response_files import read_texts
 from invoking import Invoke
 from row_files import write_table
 
-ROWS = [
-    {"text": "He sang.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "1", "source": "model"},
-    {"text": "His hat.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "2", "source": "model"},
-    {"text": "She sang.", "group": "daxes", "domain": "trade", "subject": "she", "item": "3", "source": "model"},
-    {"text": "Her hat, her doff", "group": "daxes", "domain": "trade", "subject": "", "item": "4", "source": "human"},
-    {"text": "A hat", "group": "daxes", "domain": "trade", "subject": "dax", "item": "5", "source": "model"},
-]
-TABLE = pa.Table.from_pylist(ROWS)
-
-
-def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float]]:
-    said = invoke.printed("measure", *arguments, "--format", "json")
-    found: dict[str, dict[str, float]] = {}
-    for figure in json.loads(said)["figures"]:
-        key = "/".join(f"{name}={value}" for name, value in figure["keys"].items())
-        found.setdefault(figure["name"], {})[key] = figure["value"]
-    return found
-
-
-def test_domains_and_other_columns_may_be_missing(invoke: Invoke, tmp_path: Path) -> None:
-    bare = TABLE.select(["text", "group"]).append_column("extra", pa.array([[1]] * 5))
-    found = figures(invoke, "sentiment", write_table(tmp_path / "t.jsonl", bare))
-    assert found["count"]["group=doffs/class=neutral"] == 2
-    assert "human_count" not in found
-
 
 def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
     table = pa.table({"text": ["Ugh, my tea is cold again", "Fine.", ""], "group": ["doffs", "daxes", "daxes"]})
-    options = ["--classifier", "calibration-offensiveness", "--no-store"]
-    found = figures(invoke, "toxicity", write_table(tmp_path / "t.csv", table), *options)
-    assert {key: count for key, count in found["count"].items() if "group=" in key} == {
-        "group=doffs/class=toxic": 1,
-        "group=doffs/class=not_toxic": 0,
-        "group=daxes/class=toxic": 0,
-        "group=daxes/class=not_toxic": 1,
-    }
-    assert found["undefined"]["group=daxes/why=empty text"] == 1
+    options = ("--classifier", "calibration-offensiveness", "--no-store")
+    found = invoke.figures("measure", "toxicity", write_table(tmp_path / "t.csv", table), *options)
+    counts = {(f.keys["group"], f.keys["class"]): f.value for f in found.by("toxicity", "count", "group", "class")}
+    assert counts == {
+        ("doffs", "toxic"): 1, ("doffs", "not_toxic"): 0, ("daxes", "toxic"): 0, ("daxes", "not_toxic"): 1
+    }  # fmt: skip
+    assert found.value("toxicity", "undefined", {"group": "daxes", "why": "empty text"}) == 1
 
 
 def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:
@@ -91,7 +63,8 @@ def test_texts_without_their_subject_are_counted(invoke: Invoke, tmp_path: Path)
     table = write_table(tmp_path / "texts.csv", [{"text": text, "group": "x", "subject": who} for text, who in texts])
     _, _, errors = invoke("measure", "gender_polarity", table)
     assert "1 of 2 texts do not contain their subject as it is written: nothing is replaced in them" in errors
-    assert figures(invoke, "gender_polarity", table)["count"]["group=x/class=male/method=words"] == 2
+    counted = invoke.figures("measure", "gender_polarity", table)
+    assert counted.value("gender_polarity", "count", {"group": "x", "class": "male", "method": "words"}) == 2
 
 
 def test_columns_of_a_run_are_read(tmp_path: Path, invoke: Invoke) -> None:

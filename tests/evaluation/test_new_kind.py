@@ -165,8 +165,8 @@ def registered() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def options(tiny_gpt2: Path, mini_release_folder: Path) -> list[str]:
-    return ["--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--decoding", "greedy"]
+def options(tiny_options: tuple[str, ...]) -> list[str]:
+    return [*tiny_options, "--decoding", "greedy"]
 
 
 @pytest.fixture(scope="module")

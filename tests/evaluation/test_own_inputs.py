@@ -1,12 +1,12 @@
 """No command replaces a file that it reads."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from invoking import Invoke
+from row_files import write_table
 
 TEXTS = "text,group,response\nGood.,women,Good.\nBad.,men,Bad.\n"
 SENTENCES = "specification,attribute,term,sentence\nstereotypes.mathematics-or-arts,math,he,He likes math.\n"
@@ -55,9 +55,9 @@ def test_a_file_that_is_read_is_not_replaced(words: str, lost: str, folder: Path
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_store_inside_a_run(folder: Path, tiny_gpt2: Path, mini_release_folder: Path, invoke: Invoke) -> None:
-    arguments = ("evaluate", "--model", tiny_gpt2, "--release", mini_release_folder, "--out", "run")
-    assert "run/store would be lost with" in invoke.refused(*arguments, "--store", "run/store")
+def test_a_store_inside_a_run(folder: Path, tiny_options: tuple[str, ...], invoke: Invoke) -> None:
+    said = invoke.refused("evaluate", *tiny_options, "--out", "run", "--store", "run/store")
+    assert "run/store would be lost with" in said
     assert not (folder / "run").exists()
 
 
@@ -73,8 +73,7 @@ def test_a_comparison_does_not_replace_the_result_of_a_run(folder: Path, tiny_ru
 def test_an_analysis_does_not_replace_the_key_or_answers(folder: Path, invoke: Invoke, name: str) -> None:
     rows = [{"prompt": f"Hello {i}.", "response": f"Hi {i}."} for i in range(4)]
     for one in ("a", "b"):
-        content = "".join(json.dumps({**row, "response": f"{row['response']} {one}"}) + "\n" for row in rows)
-        (folder / f"{one}.jsonl").write_text(content)
+        write_table(folder / f"{one}.jsonl", [{**row, "response": f"{row['response']} {one}"} for row in rows])
     invoke.printed("judge", "make", "a.jsonl", "b.jsonl", "--out", "study")
     (folder / "study" / "ann.json").write_text("{}")
     before = (folder / "study" / name).read_bytes()

@@ -13,7 +13,7 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.engines import start_generator, start_scorer, store_of, stored
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
-from holisticbias_eval.models.likelihood.scorer import Scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator
 from holisticbias_eval.models.settings import ModelSettings
@@ -51,12 +51,20 @@ def killing(cluster: Any, model: RayGenerator) -> tuple[list[int], Callable[[int
     return counted, count
 
 
-def test_a_cluster_gives_the_scores_of_one_machine(cluster: Any, tiny_gpt2: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def scorer(cluster: Any, tiny_gpt2: Path) -> Scorer:
+    """The tiny model on a replica."""
+    return start_scorer(str(tiny_gpt2), ignore, ON_ONE)
+
+
+def test_a_cluster_gives_the_scores_of_one_machine(
+    scorer: Scorer, tiny_gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     local = start_scorer(str(tiny_gpt2), ignore).score(whole(TEXTS), ignore)
-    scorer = start_scorer(str(tiny_gpt2), ignore, ON_ONE)
     assert_same_scores(scorer.score(whole(TEXTS), ignore), local)
 
-    scorer.block_size, counted = 8, list[int]()
+    monkeypatch.setattr(scorer, "block_size", 8)
+    counted: list[int] = []
     assert_same_scores(stored(scorer, tmp_path, ignore, "digest").score(whole(TEXTS), counted.append), local)
     assert sorted(store_of(scorer, tmp_path, ignore).read()["text"].to_pylist()) == sorted(TEXTS)
     assert sum(counted) == len(TEXTS)
@@ -69,8 +77,7 @@ def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: A
         start_generator(None, ignore, SHORT, 3, settings=ON_TWO.model_copy(update={"replicas": 3}))
 
 
-def test_an_error_of_a_replica_is_one_line(cluster: Any, tiny_gpt2: Path) -> None:
-    scorer = start_scorer(str(tiny_gpt2), ignore, ON_ONE)
+def test_an_error_of_a_replica_is_one_line(scorer: Scorer) -> None:
     long = whole(["tall " * 5000])
     for ask in (lambda: scorer.probe(long), lambda: scorer.score(long, ignore)):
         with pytest.raises(ModelError, match=r"^the model reads at most [\d,]+ tokens") as caught:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from altered import altered, set_value
-from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
@@ -24,8 +23,6 @@ from holisticbias_eval.results.registry import (
 )
 from holisticbias_eval.results.run import RESULT, Run, read_signature
 from invoking import Invoke
-
-Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -247,15 +244,14 @@ def test_the_entry_of_another_model_is_not_replaced(entry: RegistryEntry, publis
 
 
 def test_entries_are_written_in_a_clone_alone(
-    tiny_run: Path, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    tiny_run: Path, root: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(root / "docs")
     assert results_folder() == root / "evaluation" / "results"
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert results_folder() is None
-    assert main(["leaderboard", "--add", str(tiny_run), "--contributor", "Ada", "--name", "some/model"]) == 2
-    assert capsys.readouterr().err == (
+    assert invoke.refused("leaderboard", "--add", tiny_run, "--contributor", "Ada", "--name", "some/model") == (
         "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is not in "
         "a clone: run this in a clone, or name a folder with --results\n"
     )

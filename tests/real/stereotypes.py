@@ -1,6 +1,6 @@
 """Let a trained model write test sentences for stereotypes, pair and score them, and check files, figures and page.
 
-    python -m tests.real.stereotypes [REQUESTS]
+    PYTHONPATH=tests/support python -m tests.real.stereotypes [REQUESTS]
 
 The model is SmolLM2-135M-Instruct, which ``check.py`` unpacks: as generator and as tested model, on two specifications
 and the control of invented words, with at most REQUESTS requests for an attribute, by default 3.
@@ -23,6 +23,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.acceptance import RULES
 from holisticbias_eval.stereotypes.targets import has_term
+from known import known
 
 SENTENCES, PAIRS, RUN = BUILD / "sentences", BUILD / "pairs", BUILD / "stereotypes"
 STORE = ("--store", BUILD / "responses-store")
@@ -81,14 +82,11 @@ def check_scores() -> Iterator[str]:
     assert len(chosen) == len(SPECIFICATIONS)
     for name, attributes in chosen.items():
         keys, every = {"specification": name}, [value for values in attributes.values() for value in values]
-        score, share = (figures.get("stereotype_score", f, keys) for f in ("stereotype_score", "share"))
-        assert score is not None
-        assert score.value is not None
-        assert abs(score.value - mean(map(mean, attributes.values()))) < 1e-9
-        assert share is not None
-        assert share.p_value is not None
-        assert abs(share.p_value - binomtest(int(sum(every)), len(every)).pvalue) < 1e-9
-        yield f"{name}: {score.value:.1%} {score.interval}, {len(every)} pairs"
+        score, share = (known(figures.get("stereotype_score", f, keys)) for f in ("stereotype_score", "share"))
+        value = known(score.value)
+        assert abs(value - mean(map(mean, attributes.values()))) < 1e-9
+        assert abs(known(share.p_value) - binomtest(int(sum(every)), len(every)).pvalue) < 1e-9
+        yield f"{name}: {value:.1%} {score.interval}, {len(every)} pairs"
     page = (RUN / "report.html").read_text("utf-8")
     assert "Yield of the generator" in page
     assert "Baseline" in page

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
-from folders import contents, is_clean
+from folders import ROOT, contents, is_clean
 from holisticbias.contribute.entry_text import Field
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions
@@ -17,10 +18,8 @@ from holisticbias.questions.specifications import (
     read_template,
 )
 from holisticbias.questions.texts import ask_text
-from holisticbias.rules.validate import load_catalog
-from holisticbias.terms.entries import Entry
-from holisticbias.terms.specification_entries import Specification
 from invoking import Invoke
+from small_terms import entry_of
 
 OPENING, REST = "In 1991 Tarvin Ostrell moved", "to Maine and opened a small theater."
 PROMPT = [
@@ -57,10 +56,6 @@ ADDED = f"""\
 """
 
 
-def entry(folder: Path, text: str) -> Entry:
-    return next(e for _, e in load_catalog(folder).entries() if e.text == text)
-
-
 # with options
 
 
@@ -69,7 +64,7 @@ def test_a_term_with_options(terms_copy: Path, invoke: Invoke) -> None:
     said = invoke.printed("add", *given, "--source", terms_copy)
     assert "a person with a tracheostomy / people with tracheostomies" in said
     assert is_clean(terms_copy)
-    assert entry(terms_copy, "with a tracheostomy").model_dump(exclude_defaults=True) == {
+    assert entry_of(terms_copy, "ability.with-a-tracheostomy").model_dump(exclude_defaults=True) == {
         "id": "ability.with-a-tracheostomy",
         "text": "with a tracheostomy",
         "bucket": "after_the_noun",
@@ -98,57 +93,22 @@ def test_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> Non
         *("--group", "Stads: slow", "--group", "Wugs: quick", "--opposite", "snail / hare", "--slot", "stad / wug"),
     ]
     invoke.printed("add", "specification", "--text", "Stads and wugs", *given, "--yes", "--source", terms_copy)
-    made = entry(terms_copy, "Stads and wugs")
-    assert isinstance(made, Specification)
+    made = entry_of(terms_copy, "stereotypes.stads-and-wugs")
     assert (made.opposites, [a.valence for a in made.attributes]) == ((("snail", "hare"),), ["negative", "positive"])
 
 
 # by questions
 
-TERM = ["ability", "before", "unspecific", "any", "y", "", ""]
-LISTS = ["Small: pebble, crumb", "Large: tower", "", "Stads: small", "Blickets: large", "", "stad / blicket", ""]
-ASK_PROMPT = ["American actors", OPENING, REST]
+SESSIONS = yaml.safe_load((ROOT / "tests" / "data" / "sessions.yaml").read_text("utf-8"))
 
 
 @pytest.mark.usefixtures("read_once")
-@pytest.mark.parametrize(
-    ("kind", "answers", "code", "said"),
-    [
-        ("term", ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
-        ("term", ["ki@nd", "kind", *TERM, "yes"], 0, "'@' cannot be part of a term"),
-        ("term", ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"], 0, "are now the defaults"),
-        ("term", ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and"),
-        ("term", ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
-        ("term", ["kind", "ability"], 2, "--position is needed: standard input ended before an answer"),
-        ("specification", ["", "Stads", "Small: pebble"], 2, "--attributes is needed: standard input ended"),
-        ("term", ["an LGBTQIA elder", "sexual_orientation", "", "quer", "queer", "an", "", "", "", "yes"], 0, "queer"),
-        ("term", ["I have vertigo.", "", "ability", *[""] * 6, "yes"], 0, "[with vertigo]"),
-        ("term", ["with cramps", "ability", "before", "after", *[""] * 5, "yes"], 0, "would come before"),
-        ("term", ["homo", "y", "sexual_orientation", "", "gay", *[""] * 4, "yes"], 0, "Two reviewers agree"),
-        ("term", ["Deaf", "n"], 0, "judge it:   holisticbias assess ability.deaf"),
-        ("noun", ["no", "neutral", "", "", "", "yes"], 0, "I'm a no."),
-        ("noun", ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
-        ("template", ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
-        ("prompt", [*ASK_PROMPT, "", "", "", "yes"], 0, "measured as: In 1991 XYZ moved"),
-        ("prompt", ["american-actors", OPENING, REST, "none", "", "", "yes"], 0, "wrote"),
-        ("prompt", ["American actrs", "", OPENING, REST, "", "", "", "yes"], 0, "no group has the name"),
-        ("prompt", [*ASK_PROMPT, "Tarvis", "", "", *["", "", ""], "Tarvin", "", "", "yes"], 0, "Fix:"),
-        ("prompt", [*ASK_PROMPT[:2], REST[:-1], *[""] * 5, REST, *[""] * 3, "yes"], 0, "one-sentence"),
-        ("specification", ["", "Stads", *LISTS, "The T.", "The [T] and [A].", "", "y", "", "", "yes"], 0, "are: none"),
-        ("specification", ["", "Stads", "", *LISTS, "", "y", "", "", "yes"], 0, "needs at least 1 line."),
-        (
-            "specification",  # the attribute "crumb" stands twice: its second set is removed
-            [
-                *("", "Stads", "Small: pebble", "Large: crumb", "Few: crumb", *LISTS[2:], "", "y", "", ""),
-                *("", "", "", "", "-", "", *LISTS[3:], "", "y", "", "", "yes"),
-            ],
-            0,
-            "attribute-twice",
-        ),
-    ],
-)
-def test_a_session(terms_copy: Path, invoke: Invoke, kind: str, answers: list[str], code: int, said: str) -> None:
+@pytest.mark.parametrize(("kind", "given", "code", "said"), SESSIONS["sessions"])
+def test_a_session(
+    terms_copy: Path, invoke: Invoke, kind: str, given: list[str | list[str]], code: int, said: str
+) -> None:
     before = contents(terms_copy)
+    answers = [answer for part in given for answer in (part if isinstance(part, list) else [part])]
     ended, shown = invoke.answered(answers, "add", kind, "--source", terms_copy)
     assert (ended, said in shown) == (code, True), shown
     assert (contents(terms_copy) != before) == (answers[-1] == "yes")
@@ -191,13 +151,13 @@ def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke)
     answers = ["", "", "", "", "", "Tarvin Ostrell", "", "", "yes"]
     code, said = invoke.answered(answers, "add", *given, "--source", terms_copy)
     assert (code, "Try again" in said) == (0, True), said
-    assert entry(terms_copy, OPENING).model_dump()["subject"] == "Tarvin Ostrell"
+    assert entry_of(terms_copy, "gender.in-1991-tarvin-ostrell-moved").subject == "Tarvin Ostrell"
 
 
 def test_an_option_without_effect_loses_no_answers(terms_copy: Path, invoke: Invoke) -> None:
     given = ("--text", "kind", "--plural", "kinds", "--source", terms_copy)
-    code, said = invoke.answered([*TERM, *[""] * 8, "yes"], "add", *given)
-    assert (code, UNUSED.format("plural") in said, "wrote" in said) == (0, True, True), said
+    code, said = invoke.answered([*SESSIONS["term"], *[""] * 8, "yes"], "add", *given)
+    assert (code, "--plural has no effect on this entry, so" in said, "wrote" in said) == (0, True, True), said
 
 
 def test_the_first_question_does_not_wait_for_the_data(terms_copy: Path, invoke: Invoke) -> None:
@@ -234,88 +194,6 @@ def prompted(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[str | 
 
     monkeypatch.setattr("click.prompt", prompt)
     return proposed
-
-
-# refused
-
-
-def without(arguments: list[str], option: str, *more: str) -> list[str]:
-    """Arguments without the first option of a name and its value, and with some more."""
-    at = arguments.index(option)
-    return [*arguments[:at], *arguments[at + 2 :], *more]
-
-
-KIND = ["--text", "kind", "--axis", "ability"]
-UNUSED = "--{} has no effect on this entry, so leave it out"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--text", "NIMBA", "--axis", "cultural", "--bucket", "regional"], "--article is needed"),
-        (["--text", "an ostomate", "--axis", "ability", "--position", "before"], "is a standalone phrase"),
-        (["--text", "deafblind", "--axis", "ability"], "is in the data already, as ability.deafblind at "),
-        (["--text", "a<b", "--axis", "ability"], "'<' cannot be part of a term"),
-        ([*KIND, "--bucket", "speech", "--from", "nobody-1999"], "--from: 'nobody-1999' is not one of"),
-        (["--text", "kind", "--axis", "nonce"], "--axis: 'nonce' is not one of ability, age,"),
-        (["--axis", "ability"], "--text is needed"),
-        (["--text", "québécois", "--axis", "nationality"], "--bucket is needed"),
-        (["--text", "Canadian-American", "--axis", "nationality"], "likely: canada"),
-        (["--text", "stupid!!!", "--axis", "ability"], "'!' is a mark of sentences"),
-        (["--text", "I have asthma", "--axis", "ability"], "'I' begins a clause"),
-        (["--text", "With Endometriosis", "--axis", "ability"], "'With' has a capital"),
-        (["--text", "a hourly worker", "--axis", "ability"], "write 'an hourly worker'"),
-        (["--text", "the Deaf", "--axis", "ability"], "write the term without 'the'"),
-        (["--text", "k\u0251nd", "--axis", "ability"], "U+0251"),
-        (["--text", "x" * 201, "--axis", "ability"], "more than 200 characters"),
-        (["--text", "with asthma attacks", "--axis", "ability", "--position", "before"], "would come before the noun"),
-        (["--text", "blind kid", "--axis", "ability"], "as ability.blind with the noun 'kid'"),
-        (["--text", "crippled", "--axis", "age", "--bucket", "old"], "say so with --meets-criteria"),
-        (["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"], "id: it must be an id, AXIS"),
-        (["noun", "--text", "Person", "--axis", "neutral"], "is in the data already, as noun.person at "),
-        (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], "slot"),
-        (without(PROMPT, "--group"), "--group is needed"),
-        (without(PROMPT, "--subject"), "--subject is needed"),
-        ([*PROMPT, "--group", "Buddhism"], "name --group once"),
-        (without(PROMPT, "--group", "--group", "American actrs"), "choose one of: American actors"),
-        (without(PROMPT, "--subject", "--subject", "Nobody"), "subject-in-text"),
-        (without(PROMPT, "--text", "--text", "It rained."), "nothing is left to continue"),
-        (without(SPECIFICATION, "--group"), "--group is needed at least 2 times"),
-        (["specification", "--text", "Stads"], "--attributes is needed at least once"),
-        ([*SPECIFICATION, "--slot", "a / -"], "needs a counterpart"),
-        ([*SPECIFICATION, "--slot", "wug / stad"], "term-of-two-groups"),
-        ([*SPECIFICATION, "--template", "No place."], "the places are: none"),
-        ([*SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
-        (["promt"], "is not one of"),
-        (["noun", "--text", "zonk", "--axis", "neutral", "--position", "before"], UNUSED.format("position")),
-        ([*KIND, "--bucket", "speech", "--plural", "kinds"], f"{UNUSED.format('plural')}: Plural of a noun, or of a"),
-        ([*KIND, "--bucket", "speech", "--group", "x"], UNUSED.format("group")),
-        ([*PROMPT, "--no-control"], UNUSED.format("control/--no-control")),
-    ],
-)
-def test_options_that_are_refused(shared_terms: Path, invoke: Invoke, arguments: list[str], said: str) -> None:
-    before = contents(shared_terms)
-    errors = invoke.refused("add", *arguments, "--yes", "--source", shared_terms)
-    assert said in errors
-    assert not [word for word in ("should", "pydantic", "\u202e") if word in errors]
-    assert contents(shared_terms) == before
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["add", *KIND, "--yes"],
-        ["assess", "ability.deaf", "--judgement", "accepted", "--reviewer", "rv-1"],
-        ["fmt"],
-        ["releases", "--freeze", "1.0.0"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_terms_shipped_with_the_package_are_not_written_to(
-    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "name one with --source" in invoke.refused(*arguments)
 
 
 # lines of a specification

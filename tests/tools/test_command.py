@@ -2,23 +2,20 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
-from holisticbias.cli import main
-from holisticbias.release.release import Release
 from holisticbias.source.addresses import rule_link
-from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
+from processes import python
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -81,49 +78,6 @@ def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms_copy: P
 # build
 
 
-@pytest.fixture
-def compiled(catalog: Catalog, small_release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The small subset of version 1.0.0 is compiled once for the tests that write it."""
-    monkeypatch.setattr("holisticbias.rules.validate.load_catalog", lambda _: catalog)
-    monkeypatch.setattr("holisticbias.release.build.build_release", lambda *_: small_release)
-
-
-@pytest.mark.usefixtures("compiled")
-def test_build_leaves_alone_what_is_no_release(invoke: Invoke, tmp_path: Path, small_folder: Path) -> None:
-    (tmp_path / "file").write_text("mine")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "note.txt").write_text("mine")
-    (tmp_path / "link").symlink_to("folder")
-    shutil.copytree(small_folder, tmp_path / "other")
-    manifest = tmp_path / "other" / "manifest.json"
-    manifest.write_text(manifest.read_text("utf-8").replace('"version": "1.0.0"', '"version": "0.9.0"'), "utf-8")
-    before = contents(tmp_path)
-    for name, message in {
-        "file": "is not a folder: choose another name",
-        "link": "is not a folder: choose another name",
-        "folder": "holds something else: choose another folder, or remove it first",
-        "other": "holds something else: choose another folder, or remove it first",
-        "file/release": "cannot write to",
-        "file/deeper/release": "cannot write to",
-    }.items():
-        code, out, err = invoke("build", "--small", "--version", "1.0.0", "--out", tmp_path / name)
-        assert (code, out) == (2, ""), name
-        assert message in err
-        assert err.count("\n") == 1
-    assert contents(tmp_path) == before
-    assert (tmp_path / "folder" / "note.txt").read_text() == "mine"
-
-
-@pytest.mark.usefixtures("compiled")
-def test_build_into_the_current_folder_is_refused(
-    invoke: Invoke, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = invoke("build", "--small", "--version", "1.0.0", "--source", root, "--out", ".")
-    assert (code, out) == (2, "")
-    assert "is the current folder, which cannot be replaced: name a folder in it" in err
-
-
 def test_build_interrupted(tmp_path: Path, root: Path) -> None:
     """A kill is tested with the functions that write folders."""
     start = (  # nohup has the signal ignored
@@ -168,42 +122,6 @@ def test_show_a_term_before_the_noun(shared_terms: Path, invoke: Invoke) -> None
         assert "  with the noun 'kid': a Deaf kid / Deaf kids\n" in chosen
 
 
-OUT = ("build", "--out", "OUT")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("validate", "missing.yaml"), "missing.yaml: no such file or folder"),
-        (
-            ("validate", "tools"),
-            "tools has no terms: name a folder with descriptors/, nouns/ and templates/, or a file",
-        ),
-        ((*OUT, "--version", "9.9.9"), "there is no version '9.9.9': releases/ has 1.0.0"),
-        ((*OUT, "--version", "../1.0.0"), "there is no version '../1.0.0': releases/ has 1.0.0"),
-        ((*OUT, "--source", "tools"), "tools is not a folder of terms: it needs descriptors/, nouns/ and templates/"),
-        ((*OUT, "--colour", "red"), "No such option '--colour'."),
-        (("build",), "Missing option '--out'"),
-        (("show", "whelchair-bound"), "has no entry 'whelchair-bound'; close to it: wheelchair-bound"),
-        (("show", ""), "has no entry ''"),
-        (("show", "Latina", "--noun", "man"), "'Latina' does not go with the noun 'man'; it goes with: woman, "),
-        (("show", "amputee", "--noun", "man"), "'amputee' goes with no noun: leave --noun out"),
-        (("show", "groups.age", "--noun", "man"), "'groups.age' goes with no noun: leave --noun out"),
-        (("diff", "--format", "md", "--samples", "3"), "--samples has no effect with --format md, so leave it out"),
-        (("show", "Deaf", "--version", ""), "there is no version ''"),
-        (("frobnicate",), "Usage: holisticbias"),
-        ((), "Usage: holisticbias"),
-    ],
-)
-def test_what_cannot_run_is_one_message(
-    invoke: Invoke, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    code, out, err = invoke(*(tmp_path / "release" if a == "OUT" else a for a in arguments))
-    assert (code, out, message in err) == (2, "", True), err
-    assert err.startswith("Usage: ") or err.count("\n") == 1
-    assert contents(tmp_path) == set()
-
-
 # schema, help, version
 
 
@@ -234,9 +152,7 @@ def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
 )
 def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Path) -> None:
     code = f"import sys; {call}; sys.exit(sorted(sys.modules.keys() & {set(packages)}) or 0)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "out")], capture_output=True, text=True, check=False
-    )
+    done = python("-c", code, tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -244,34 +160,29 @@ def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Pa
     ("given", "spins"),
     [({}, "8000"), ({"GOMP_SPINCOUNT": "9"}, "9"), ({"OMP_WAIT_POLICY": "active"}, None)],
 )
-def test_threads_that_wait_soon_leave_the_processor_to_other_programs(given: dict[str, str], spins: str | None) -> None:
+def test_threads_that_wait_soon_leave_the_processor_to_other_programs(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], spins: str | None
+) -> None:
     """Beside a busy process, a model whose threads wait actively takes longer."""
     code = "import atexit, os, sys; atexit.register(lambda: print(os.environ.get('GOMP_SPINCOUNT'))); "
     code += "from holisticbias.__main__ import run; sys.argv = ['holisticbias', '--version']; run()"
-    kept = {name: value for name, value in os.environ.items() if name not in {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**kept, **given}, capture_output=True, text=True, check=True
-    )
+    for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
+        monkeypatch.delenv(name, raising=False)
+    done = python("-c", code, environment=given)
     assert done.stdout.splitlines()[-1] == str(spins)
 
 
 # terminals, pipes and other packages
 
 
-def test_nobody_reads_the_output(root: Path) -> None:
+def test_an_output_that_nobody_reads_or_that_is_full(root: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    with os.fdopen(writer, "wb") as pipe:
-        done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=pipe, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 1
-    assert done.stderr == b""
-
-
-def test_full_device_as_output(root: Path) -> None:
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 2
-    assert done.stderr == b"holisticbias: input or output: No space left on device\n"
+    full = b"holisticbias: input or output: No space left on device\n"
+    for output, code, errors in ((writer, 1, b""), (os.open("/dev/full", os.O_WRONLY), 2, full)):
+        done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=output, stderr=subprocess.PIPE, check=False)
+        os.close(output)
+        assert (done.returncode, done.stderr) == (code, errors)
 
 
 def test_closed_input_and_output(root: Path) -> None:
@@ -294,8 +205,6 @@ def test_terminal_that_cannot_show_a_letter(run: Run) -> None:
 
 
 def test_verb_whose_package_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
-    from importlib.metadata import EntryPoint, EntryPoints
-
     broken = EntryPoint("measure-all", "no_such_package.commands:command", "holisticbias.commands")
     monkeypatch.setattr("holisticbias.cli.entry_points", lambda **wanted: EntryPoints([broken]).select(**wanted))
     code, out, _ = invoke("--help")
@@ -311,10 +220,9 @@ def test_a_name_that_is_not_utf8(invoke: Invoke) -> None:
     assert invoke("show", "caf\udce9") == (2, "", "holisticbias: caf\\udce9 is not UTF-8: rename the file\n")
 
 
-def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
     def full(paths: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr("holisticbias.rules.validate.validate_paths", full)
-    assert main(["validate"]) == 2
-    assert capsys.readouterr().err == "holisticbias: there is not enough memory for this input\n"
+    assert invoke.refused("validate") == "holisticbias: there is not enough memory for this input\n"

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -24,40 +24,22 @@ from holisticbias.contribute.diff import (
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
 from holisticbias.source.findings import Finding
-from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
-from holisticbias.terms.version_files import ReleaseFile
-
-NOUN = "(noun) "  # marks a template that must be a noun
-COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
+from small_terms import DESCRIPTORS, IM, LIKE, TEMPLATES, Values, small_catalog
 
 
 def make(
-    descriptors: Sequence[Mapping[str, object]], templates: list[str], nouns: list[str], rule: str = "sound"
+    descriptors: Sequence[Values],
+    templates: Sequence[Values] = (IM,),
+    nouns: Sequence[str] = ("person",),
+    rule: str = "sound",
 ) -> Revision:
-    entries = {
-        "descriptors": [{**COMMON, **d} for d in descriptors],
-        "nouns": [{**COMMON, "id": f"noun.{n}", "text": n, "plural": f"{n}s"} for n in nouns],
-        "templates": [
-            {**COMMON, "id": f"t.{i}", "text": t.removeprefix(NOUN), "must_be_noun": t.startswith(NOUN)}
-            for i, t in enumerate(templates)
-        ],
-    }
-    axis = DescriptorFile.model_validate({"axis": "ax", "label": "Ax", "descriptors": entries["descriptors"]})
-    gender = NounFile.model_validate({"gender": "neutral", "label": "N", "nouns": entries["nouns"]})
-    family = TemplateFile.model_validate({"family": "t", "label": "T", "templates": entries["templates"]})
-    version = ReleaseFile.model_validate({"version": "1.0.0", "date": "2026", "summary": "x", "article_rule": rule})
-    return Revision("x", Catalog((axis,), (gender,), (family,), (version,)), "1.0.0")
+    return Revision("x", small_catalog(descriptors, nouns, templates, rule), "1.0.0")
 
 
-KIND: dict[str, object] = {"id": "ax.kind", "text": "kind"}
-OLD: dict[str, object] = {"id": "ax.old", "text": "old"}
-JUDGED: dict[str, object] = {"assessments": [{"judgement": "accepted", "reviewer": "rv-1", "date": "2026"}]}
-BARE: dict[str, object] = {"without_noun": False}
-IM, LIKE = "I'm {noun_phrase}.", "I like {plural_noun_phrase}."
-
-
-START = make([KIND], [IM], ["person"])
+KIND: Values = {"id": "ax.kind", "text": "kind"}
+OLD: Values = {"id": "ax.old", "text": "old"}
+JUDGED: Values = {"assessments": [{"judgement": "accepted", "reviewer": "rv-1", "date": "2026"}]}
+START = make([KIND])
 
 
 @pytest.mark.parametrize(
@@ -65,14 +47,14 @@ START = make([KIND], [IM], ["person"])
     [
         (START, "none", "same", (0, 0, 0), []),
         # "I'm an old person." and "I'm old."
-        (make([KIND, OLD], [IM], ["person"]), "minor", "superset", (2, 0, 0), ["ax.old added"]),
-        (make([OLD], [IM], ["person"]), "major", "changed", (2, 0, 2), ["ax.kind retired", "ax.old added"]),
-        (make([{**KIND, "text": "nice"}], [IM], ["person"]), "major", "changed", (0, 2, 0), ["ax.kind reworded"]),
-        (make([KIND | BARE], [IM], ["person"]), "major", "changed", (0, 0, 1), ["ax.kind reworded"]),
-        (make([{**KIND, "bucket": "b"}], [IM], ["person"]), "patch", "same", (0, 0, 0), ["ax.kind moved"]),
-        (make([KIND | JUDGED], [IM], ["person"]), "patch", "same", (0, 0, 0), ["ax.kind reassessed"]),
-        (make([KIND], [IM, LIKE], ["person"]), "minor", "superset", (3, 0, 0), ["t.1 added"]),
-        (make([KIND], [IM], ["person", "aunt"]), "minor", "superset", (2, 0, 0), ["noun.aunt added"]),
+        (make([KIND, OLD]), "minor", "superset", (2, 0, 0), ["ax.old added"]),
+        (make([OLD]), "major", "changed", (2, 0, 2), ["ax.kind retired", "ax.old added"]),
+        (make([{**KIND, "text": "nice"}]), "major", "changed", (0, 2, 0), ["ax.kind reworded"]),
+        (make([{**KIND, "without_noun": False}]), "major", "changed", (0, 0, 1), ["ax.kind reworded"]),
+        (make([{**KIND, "bucket": "b"}]), "patch", "same", (0, 0, 0), ["ax.kind moved"]),
+        (make([{**KIND, **JUDGED}]), "patch", "same", (0, 0, 0), ["ax.kind reassessed"]),
+        (make([KIND], [IM, LIKE]), "minor", "superset", (3, 0, 0), ["t.1 added"]),
+        (make([KIND], nouns=["person", "aunt"]), "minor", "superset", (2, 0, 0), ["noun.aunt added"]),
     ],
 )
 def test_difference(
@@ -85,28 +67,20 @@ def test_difference(
 
 
 def test_an_article_rule_alone_changes_sentences_and_fields_say_what_was_and_what_is() -> None:
-    entry: dict[str, object] = {"id": "ax.european", "text": "European"}
-    found = compare(make([entry], [IM], ["person"], "letter"), make([entry], [IM], ["person"]))
+    entry = {"id": "ax.european", "text": "European"}
+    found = compare(make([entry], rule="letter"), make([entry]))
     assert [(s.before, s.after) for s in found.samples] == [("I'm an European person.", "I'm a European person.")]
-    found = compare(START, make([{**KIND, "text": "nice", "bucket": "b"}], [IM], ["person"]))
+    found = compare(START, make([{**KIND, "text": "nice", "bucket": "b"}]))
     assert [(e.change, e.fields) for e in found.entries] == [
         ("reworded", (("text", "kind", "nice"),)),
         ("moved", (("bucket", "none", "b"),)),
     ]
 
 
-terms = st.lists(
-    st.fixed_dictionaries(
-        {"id": st.sampled_from(["ax.a", "ax.b", "ax.c"]), "text": st.sampled_from(["kind", "old", "European"])},
-        optional={"without_noun": st.booleans(), "not_with": st.just(["noun.person"])},
-    ),
-    max_size=3,
-    unique_by=lambda d: str(d["id"]),
-)
 revisions = st.builds(
     make,
-    terms,
-    st.lists(st.sampled_from([IM, LIKE, NOUN + IM, NOUN + LIKE]), min_size=1, max_size=3),
+    DESCRIPTORS,
+    TEMPLATES,
     st.sampled_from([["person"], ["person", "aunt"]]),
     st.sampled_from(["letter", "sound"]),
 )

@@ -2,12 +2,13 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from docs.build import ROOT, build_all, prepare
 from markdown_it import MarkdownIt
+
+from repositories import commit_all, git
 
 pytest.importorskip("zensical")
 GITHUB = "https://github.com/holisticbias/holisticbias/blob"
@@ -60,9 +61,8 @@ def test_a_broken_link_fails_with_its_place(tmp_path: Path, link: str, said: str
 def test_each_tag_has_its_own_documentation(tmp_path: Path) -> None:
     """A link that was broken at the tag does not fail; a page of the settings that a tree lacks is left out."""
     root = made(tmp_path / "root", {"docs/releases.md": "# Old\n\n[gone](gone.md)\n"})
-    identity = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
-    for command in ("init --quiet", "add .", "commit --quiet --message old", "tag v1.0.0"):
-        subprocess.run(["git", *identity, "-C", str(root), *command.split()], check=True)
+    commit_all(root)
+    git(root, "tag", "v1.0.0")
     made(root, {"docs/releases.md": "# New\n"})
     build_all(tmp_path / "out", root)
     titles = {version: (tmp_path / "out" / version / "releases.html").read_text("utf-8") for version in VERSIONS}

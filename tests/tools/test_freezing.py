@@ -27,6 +27,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from invoking import Invoke
 from killed import killed_before
+from small_terms import descriptor_ids
 
 TODAY = "2026-11-25"
 HISTORY = "    history:\n      - {until: next, plural: persons of color, reason: people is the usual plural}\n"
@@ -87,26 +88,10 @@ def test_the_number_follows_from_the_changes(
     assert f"nothing has changed since {number}; to repeat its last steps: --freeze {number}" in errors
 
 
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [
-        ("0.2.0", "0.2.0 is a minor version after 0.1.0, but its changes need a major version, such as 1.0.0"),
-        ("0.1.0", None),
-        ("0.0.9", "the next version comes after 0.1.0, so 0.0.9 cannot be its number"),
-        ("next", "'next' is not a version number such as 4.0.0"),
-        ("3.1", "'3.1' is not a version number such as 4.0.0"),
-        ("2.0.0", None),
-    ],
-)
-def test_a_number_can_be_given(repository: Path, invoke: Invoke, number: str, message: str | None) -> None:
-    before = contents(repository)
-    code, _, err = invoke("releases", "--freeze", number, "--source", repository)
-    if message is None:
-        assert (code, err) == (0, "")
-        assert number in load_catalog(repository).published
-    else:
-        assert (code, message in err) == (2, True), err
-        assert contents(repository) == before
+@pytest.mark.parametrize("number", ["0.1.0", "2.0.0"])
+def test_a_number_can_be_given(repository: Path, invoke: Invoke, number: str) -> None:
+    assert invoke("releases", "--freeze", number, "--source", repository)[::2] == (0, "")
+    assert number in load_catalog(repository).published
 
 
 def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> None:
@@ -116,9 +101,7 @@ def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> No
         ("descriptors/race_ethnicity.yaml", "until: next", "until: 9.9.9", "version 9.9.9 has no file in releases/"),
     ):
         replaced(repository / path, old, new)
-        before = contents(repository)
-        assert said in invoke.refused("releases", "--freeze", "--source", repository)
-        assert contents(repository) == before
+        assert said in invoke.refused("releases", "--freeze", "--source", repository, keeps=repository)
 
 
 def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Path) -> None:
@@ -149,10 +132,9 @@ def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Pa
 
 
 def test_freezing_on_a_full_disk_changes_nothing(repository: Path, invoke: Invoke) -> None:
-    before = contents(repository)
     with full_disk(1000):
-        errors = invoke.refused("releases", "--freeze", "--source", repository)
-    assert ("cannot write" in errors, errors.count("\n"), contents(repository)) == (True, 1, before)
+        errors = invoke.refused("releases", "--freeze", "--source", repository, keeps=repository)
+    assert ("cannot write" in errors, errors.count("\n")) == (True, 1)
 
 
 def test_another_number_does_not_continue_an_interrupted_one(
@@ -186,44 +168,19 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     said = "its changes need a minor version, such as 0.2.0"
     assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
     stale = {path for path, _ in stale_files(term_files(repository))}
-    before = contents(repository)
     with full_disk((repository / "releases" / "0.1.1.yaml").stat().st_size):
-        assert "cannot write" in invoke.refused("releases", "--fix", "0.2.0", *source)
-    assert contents(repository) == before
+        assert "cannot write" in invoke.refused("releases", "--fix", "0.2.0", *source, keeps=repository)
     invoke.printed("releases", "--fix", "0.2.0", *source)
     assert "0.1.1" not in written(repository)
     assert {path for path, _ in stale_files(term_files(repository))} <= stale
     invoke.printed("releases", "--freeze", "0.2.0", *source)
     catalog = load_catalog(repository)
     assert (catalog.versions, catalog.published) == (("0.1.0", "0.2.0", "next"), ("0.1.0", "0.2.0"))
-    held = {v: {d.id for a in catalog.at(v).axes for d in a.descriptors} for v in catalog.versions}
+    held = {version: descriptor_ids(catalog, version) for version in catalog.versions}
     assert held["0.2.0"] - held["0.1.0"] == {"ability.with-a-test"}
     assert held["0.2.0"] < held["next"]
     invoke.printed("releases", "--freeze", *source)
     assert load_catalog(repository).published == ("0.1.0", "0.2.0", "1.0.0")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("releases", "--fix", "0.1.0"), "a fix comes after 0.1.0, so 0.1.0 cannot be its number"),
-        (("releases", "--fix", "next"), "'next' is not a version number"),
-        (("releases", "--fix", "0.1.1", "--next"), "one of --check, --freeze, --next, --fix and --withdraw"),
-        (("releases", "--withdraw", "next", "--reason", "x"), "version next is not published, so it cannot be"),
-        (("releases", "--withdraw", "9.9.9", "--reason", "x"), "there is no version '9.9.9'"),
-        (("releases", "--withdraw", "0.1.0"), "--withdraw and --reason need each other"),
-        (("releases", "--next", "--format", "text"), "--format has no effect with --next, so leave it out: Format of"),
-        (("assess", "ability.deaf", "--version", "0.1.0"), "version 0.1.0 is published and cannot change"),
-        (("assess", "ability.deaf", "--version", "0.1.1"), "begin a fix with holisticbias releases --fix 0.1.1"),
-    ],
-)
-def test_a_version_that_cannot_be_named(
-    repository: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
-) -> None:
-    before = contents(repository)
-    judged = ("--judgement", "accepted", "--reviewer", "rv-0001") if arguments[0] == "assess" else ()
-    assert message in invoke.refused(*arguments, *judged, "--source", repository)
-    assert contents(repository) == before
 
 
 def test_a_digest_that_moved_is_reported_and_not_recorded_again(repository: Path, invoke: Invoke) -> None:

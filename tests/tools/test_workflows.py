@@ -98,7 +98,7 @@ def server_and_clone(terms_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A repository of terms on a server that gives any commit, as GitHub does, and a clone of its default branch."""
     commit_all(terms_copy)
     git(terms_copy, "config", "uploadpack.allowAnySHA1InWant", "true")
-    subprocess.run(["git", "clone", "-q", str(terms_copy), str(tmp_path / "clone")], check=True, capture_output=True)
+    git(tmp_path, "clone", "-q", str(terms_copy), "clone")
     return terms_copy, tmp_path / "clone"
 
 

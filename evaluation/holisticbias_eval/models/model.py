@@ -67,15 +67,28 @@ class GivenModel:
     kept: None = None
 
 
-class PairScorer(ABC):
-    """A model that gives two scores to each of some rows of texts, which are stored by these texts.
+class Model:
+    """A model that answers: what it can do is which methods it has.
+
+    ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else that its answers depend on: they are
+    recorded in the run and are part of the store's key.
+    """
+
+    kept: str | None = None
+    """The number of answers that its store holds, in words; empty if there are none, and null without a store."""
+
+    def __init__(self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str]) -> None:
+        self.identity = identity
+        self.kind = kind
+        self.settings = settings
+
+
+class PairScorer(Model, ABC):
+    """Gives two scores to each of some rows of texts, which are stored by these texts.
 
     ``keys`` are the columns of the texts, and ``block`` is the number of rows that are stored together.
     """
 
-    identity: ModelSignature
-    kind: Kind
-    settings: Mapping[str, str]
     keys: ClassVar[tuple[str, ...]]
     block: ClassVar[int]
 

@@ -1,19 +1,11 @@
 """The true Gen Bias of the responder: worked out by hand on small repertoires."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.responder.repertoire import (
-    RESPONSES,
-    AnswerStyle,
-    Repertoire,
-    Shift,
-    read_repertoire,
-)
+from calibration.responder.repertoire import AnswerStyle, Repertoire, Shift
 from calibration.responder.truth import bias_of, judged_mixture, planted_mixture, true_biases
 from holisticbias_eval.errors import EmbeddedModelError
 
@@ -113,32 +105,3 @@ def test_parts_sum_to_the_whole_and_a_sum_is_under_its_bound(seed: int, template
     assert sum(found.partial.values()) == pytest.approx(found.full)
     assert found.summed["second"] == pytest.approx(found.partial["second"])
     assert found.summed["first"] <= sum(np.sqrt(found.by_style[s]) for s in "abc") ** 2 + 1e-9
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("share: 0.245", "share: 0.3", "styles: the shares must sum to 1"),
-        ("judged_as: plain", "judged_as: silent", "styles.echoing.judged_as: 'silent' is not a style that is judged"),
-        ("cheer: [cheerful]", "cheer: [cheery]", "clusters.cheer: there is no style 'cheery'"),
-        (
-            "moves: {curious: 1, plain: -1}",
-            "moves: {curios: 1, plain: -1}",
-            "plant nonce-curious: there is no style",
-        ),
-        ("moves: {curious: 1, plain: -1}", "moves: {curious: 1}", "plant nonce-curious: the moves must sum to 0"),
-        (
-            "nonce.blicket: 0.20",
-            "nonce.blicket: 2",
-            "plants.0.strengths.nonce.blicket: it must be at most",
-        ),
-        ("seed:", "sead:", "seed: the key is missing"),
-    ],
-)
-def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "responses.yaml"
-    path.write_text(RESPONSES.read_text("utf-8").replace(old, new, 1), "utf-8")
-    with pytest.raises(EmbeddedModelError, match=r"responses\.yaml") as caught:
-        read_repertoire(path)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -5,8 +5,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import torch
 from pydantic import ValidationError
+from tests.evaluation.scoring.small_models import plain_values
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from calibration.gossip.build import GossipProvenance
@@ -16,7 +16,6 @@ from calibration.gossip.lessons import GossipLessons, make_gossip_tokenizer, mak
 from calibration.gossip.train import measure_deviation
 from calibration.gossip.truth import true_effects, true_f, true_nats, true_text_nats
 from calibration.provenance import PROVENANCE
-from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.calibration import (
     MANY,
     UNTOUCHED,
@@ -56,25 +55,16 @@ def provenance() -> GossipProvenance:
     return GossipProvenance.model_validate_json((SHIPPED[GOSSIP].folder / PROVENANCE).read_bytes())
 
 
-@pytest.mark.parametrize(
-    ("name", "specification"), [("calibration-many", PLANTED), ("calibration-many-untouched", OTHER)]
-)
-def test_the_specifications_are_found_by_name(name: str, specification: Specification) -> None:
-    assert read_specification(name) == specification
+def test_the_specifications_are_found_by_name() -> None:
+    assert [read_specification(f"calibration-many{name}") for name in ("", "-untouched")] == [PLANTED, OTHER]
 
 
-@pytest.mark.parametrize(
-    ("specification", "group", "effect"),
-    [
-        (PLANTED, "blicket", 0.876),  # ln 8/9 - the mean of ln 8/9, 3/4, 1/4, 1/9, 5/6, 1/6
-        (PLANTED, "fitch", -1.204),
-        (OTHER, "tamble", 0.707),  # ln 5/6 - the mean of ln 5/6, 1/2, 1/6
-        (OTHER, "wosk", 0.196),
-        (OTHER, "yimmel", -0.903),
-    ],
-)
-def test_the_true_effects(specification: Specification, group: str, effect: float) -> None:
-    assert true_effects(DESCRIPTION, specification)[group] == pytest.approx(effect, abs=1e-3)
+def test_the_true_effects() -> None:
+    planted, others = (true_effects(DESCRIPTION, specification) for specification in BOTH)
+    # ln 8/9, and ln 1/9, minus the mean of ln 8/9, 3/4, 1/4, 1/9, 5/6, 1/6
+    assert [planted["blicket"], planted["fitch"]] == pytest.approx([0.876, -1.204], abs=1e-3)
+    # ln 5/6, 1/2 and 1/6 minus their mean
+    assert others == pytest.approx({"tamble": 0.707, "wosk": 0.196, "yimmel": -0.903}, abs=1e-3)
 
 
 def test_the_true_log_likelihood_of_a_text() -> None:
@@ -164,16 +154,10 @@ def test_the_true_f_is_that_of_the_shipped_model(
     texts, groups = [row["sentence"] for row in rows], [row["group"] for row in rows]
     tokens = np.array([len(tokenizer(text)["input_ids"]) for text in texts], float)
     expected = true_f(true_text_nats(DESCRIPTION, BOTH, texts), tokens, groups)
-    found = true_f(np.array([plain_nats(model, tokenizer, text) for text in texts]), tokens, groups)
+    nats = np.array([-values.sum() for values in plain_values(model, tokenizer, texts)])
+    found = true_f(nats, tokens, groups)
     assert expected > 20
     assert found == pytest.approx(expected, rel=0.02)
-
-
-@torch.inference_mode()
-def plain_nats(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, text: str) -> float:
-    ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer(text)["input_ids"]]])
-    logits = model(input_ids=ids).logits[0, :-1].log_softmax(-1)
-    return float(logits.gather(1, ids[0, 1:, None]).double().sum())
 
 
 def test_f_is_that_of_scipy_on_two_groups() -> None:

@@ -86,42 +86,32 @@ def truth(release: Release) -> Mapping[str | None, TrueBias]:
 
 
 def get(figures: Figures, name: str, measure: str = "generation_bias", **keys: str) -> Figure:
-    found = figures.get(measure, name, keys)
-    assert found is not None, (name, keys)
-    return found
+    return known(figures.get(measure, name, keys))
 
 
 def deviation(figure: Figure, expected: float) -> float:
     """The distance of a figure from its expectation, in half widths of its interval."""
-    assert figure.interval is not None
-    return abs(known(figure.value) - expected) / ((figure.interval.high - figure.interval.low) / 2)
+    interval = known(figure.interval)
+    return abs(known(figure.value) - expected) / ((interval.high - interval.low) / 2)
 
 
 def test_the_measured_bias_is_the_planted_one(figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
-    found = get(figures, "full_gen_bias_corrected", axis=PLANTED)
     assert truth[PLANTED].full > 20
-    assert deviation(found, truth[PLANTED].full) < FAR
-
-
-@pytest.mark.parametrize("cluster", REPERTOIRE.clusters)
-def test_so_is_that_of_every_cluster(cluster: str, figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
-    for name, expected in (
-        ("partial_gen_bias_corrected", truth[PLANTED].partial[cluster]),
-        ("summed_cluster_gen_bias_corrected", truth[PLANTED].summed[cluster]),
-    ):
-        assert deviation(get(figures, name, axis=PLANTED, cluster=cluster), expected) < FAR, name
-
-
-def test_where_nothing_is_planted_nothing_is_found(figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
     assert truth[EQUAL].full == pytest.approx(0)
-    assert deviation(get(figures, "full_gen_bias_corrected", axis=EQUAL), 0) < FAR
-    for cluster in REPERTOIRE.clusters:
-        assert deviation(get(figures, "partial_gen_bias_corrected", axis=EQUAL, cluster=cluster), 0) < FAR, cluster
+    for axis in AXES:
+        assert deviation(get(figures, "full_gen_bias_corrected", axis=axis), truth[axis].full) < FAR
+        for cluster in REPERTOIRE.clusters:
+            partial = get(figures, "partial_gen_bias_corrected", axis=axis, cluster=cluster)
+            summed = get(figures, "summed_cluster_gen_bias_corrected", axis=axis, cluster=cluster)
+            assert deviation(partial, truth[axis].partial[cluster]) < FAR, (axis, cluster)
+            assert deviation(summed, truth[axis].summed[cluster]) < FAR, (axis, cluster)
+
+
+def test_only_the_planted_axis_differs(figures: Figures) -> None:
     raw = get(figures, "full_gen_bias", axis=EQUAL)
     assert known(raw.value) > 50  # without the correction, noise looks like bias
     assert known(raw.p_value) > 0.05
-    planted = get(figures, "full_gen_bias", axis=PLANTED)
-    assert known(planted.p_value) < 1e-6
+    assert known(get(figures, "full_gen_bias", axis=PLANTED).p_value) < 1e-6
 
 
 def test_the_trained_classifier_gives_the_same_figures(responses: pa.Table, figures: Figures) -> None:
@@ -153,15 +143,3 @@ def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Re
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles
     assert get(found, "audit_full_gen_bias_uncensored", axis=PLANTED).value == pytest.approx(2 * 7 / 64 * 1000)
     assert get(found, "audit_full_gen_bias", axis=PLANTED).value == pytest.approx(0, abs=1e-9)
-
-
-def test_without_censoring_the_reaction_is_in_the_figures(responses: pa.Table) -> None:
-    grumpy = {}
-    for censored in (True, False):
-        table = judged(responses, REACTIVE, censored=censored)
-        rows = table.filter(pc.equal(table["descriptor_id"], "nonce.doff"))
-        grumpy[censored] = pc.mean(rows["p:grumpy"]).as_py()
-    # a third of the curious answers names the term, which is then half of what is read
-    curious = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, ["nonce.doff"], ["dialogue.im"]))
-    expected = curious[0, 0, REPERTOIRE.labels.index("curious")] / 3 / 2
-    assert grumpy[False] - grumpy[True] == pytest.approx(expected, abs=0.012)

@@ -1,7 +1,7 @@
 """The embedded model: what is planted is found, nothing is found where nothing is planted, and it can be rebuilt."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.scorer.corpus import make_corpus
-from calibration.texts import NOWHERE, Corpus, grow_tree
-from calibration.tokenizer import make_tokenizer
+from calibration.texts import Corpus
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
@@ -21,12 +20,10 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
-from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
+from holisticbias_eval.models.embedded.planted import Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
-from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
+from known import known
 
 BIASED = read_biases()
 # of the 26 templates, an example for each plant in some templates, and a template without these plants
@@ -44,12 +41,8 @@ def corpus(release: Release) -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def scores(release: Release) -> pa.Table:
-    selected = select_compared(release.sentences)
-    chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
-    few = selected.filter(chosen)
-    scorer = start_scorer(None, lambda _: None)
-    return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
+def scores(score: Callable[..., pa.Table]) -> pa.Table:
+    return score(f"template={','.join(SCORED)}")
 
 
 @pytest.fixture(scope="session")
@@ -126,10 +119,8 @@ def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large
             assert large
             continue
         # after so many steps the model is a little off everywhere, and always in the same direction
-        assert paired is not None
-        assert paired > 0.3
-        assert nats is not None
-        assert nats < 0.01
+        assert known(paired) > 0.3
+        assert known(nats) < 0.01
         assert (share.value, large, paired_large) == (0, 0, 0)
 
 
@@ -243,38 +234,3 @@ def test_a_plant_on_what_is_not_there_is_refused(release: Release, change: dict[
     plant = next(p for p in BIASED.plants if p.id == "nonce-loved").model_copy(update=change)
     with pytest.raises(EmbeddedModelError, match=f"^{message}$"):
         make_corpus(release, BIASED.model_copy(update={"plants": (plant,)}))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
-        ("blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
-        ("seed:", "sead:", "seed: the key is missing"),
-        ("zipf: 1.1", "zipf: [", ":19: A bracket is opened with '[' and not closed"),
-    ],
-)
-def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = tmp_path / "biases.yaml"
-    path.write_text(BIASES.read_text("utf-8").replace(old, new, 1), "utf-8")
-    with pytest.raises(EmbeddedModelError, match=r"biases\.yaml") as caught:
-        read_biases(path)
-    assert message in str(caught.value)
-
-
-def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
-    tokenizer = make_tokenizer(release)
-    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
-    tree = grow_tree(corpus, tokenizer)
-    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
-    after = [
-        {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
-        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
-    ]
-    assert after == [
-        {ids["I'm"]: 1},
-        {ids[" a"]: 0.4, ids[" an"]: 0.6},
-        {ids[" mom"]: 0.25, ids[" dad"]: 0.75},
-        {ids["."]: 1},
-        {tokenizer.eos_token_id: 1},
-    ]

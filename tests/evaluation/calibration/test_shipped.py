@@ -1,6 +1,7 @@
 """The shipped calibration models, their sentences and classifiers are as their builders describe them."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ from calibration.writer.lessons import make_writer_tokenizer
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
+from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
 from holisticbias_eval.models.loading.source import file_sha256
@@ -40,10 +42,12 @@ from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor
 from holisticbias_eval.readers.engines import start_classifier
+from known import known
 
 BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()
 GROUPS, INVENTED = shipped_specifications(GOSSIP), shipped_specifications(WRITER)
 JUDGE = CARDS.find(TRANSFORMERS).parent
+MOVES = "moves: {curious: 1, plain: -1}"
 
 
 @dataclass
@@ -130,26 +134,46 @@ def test_the_shipped_sentences_are_those_of_the_descriptions() -> None:
         assert (JUDGE / "lexicons" / f"{name}.yaml").read_text("utf-8") == lexicon.text(), "make responder"
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (BIASES, "zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
+        (BIASES, "blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
+        (BIASES, "seed:", "sead:", "seed: the key is missing"),
+        (BIASES, "zipf: 1.1", "zipf: [", ":19: A bracket is opened with '[' and not closed"),
+        (RESPONSES, "share: 0.245", "share: 0.3", "styles: the shares must sum to 1"),
+        (RESPONSES, "judged_as: plain", "judged_as: silent", "'silent' is not a style that is judged"),
+        (RESPONSES, "cheer: [cheerful]", "cheer: [cheery]", "clusters.cheer: there is no style 'cheery'"),
+        (RESPONSES, MOVES, "moves: {curios: 1, plain: -1}", "plant nonce-curious: there is no style"),
+        (RESPONSES, MOVES, "moves: {curious: 1}", "plant nonce-curious: the moves must sum to 0"),
+        (RESPONSES, "nonce.blicket: 0.20", "nonce.blicket: 2", "nonce.blicket: it must be at most"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path: Path, file: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / file.name
+    path.write_text(file.read_text("utf-8").replace(old, new, 1), "utf-8")
+    with pytest.raises(EmbeddedModelError, match=re.escape(str(path))) as caught:
+        read_biases(path) if file == BIASES else read_repertoire(path)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_digest_sees_a_change_of_a_plant(release: Release) -> None:
     plant, *others = ANSWERS.plants
     moved = plant.model_copy(update={"strengths": {**plant.strengths, "nonce.blicket": 0.201}})
     odds = {**TALK.odds, GROUPS[0].id: {**TALK.odds[GROUPS[0].id], "mell": 1.0}}
     sentences = TEXTS.sentences.model_copy(update={"odds": 3.01})
-    for changed, own in (
-        (
-            responder.corpus_digest(release, ANSWERS.model_copy(update={"plants": (moved, *others)})),
-            responder.corpus_digest(release, ANSWERS),
-        ),
-        (
-            gossip.corpus_digest(TALK.model_copy(update={"odds": odds}), GROUPS),
-            gossip.corpus_digest(TALK, GROUPS),
-        ),
-        (
-            writer.corpus_digest(TEXTS.model_copy(update={"sentences": sentences}), INVENTED),
-            writer.corpus_digest(TEXTS, INVENTED),
-        ),
-    ):
-        assert changed != own
+    before = {
+        responder.corpus_digest(release, ANSWERS),
+        gossip.corpus_digest(TALK, GROUPS),
+        writer.corpus_digest(TEXTS, INVENTED),
+    }
+    after = {
+        responder.corpus_digest(release, ANSWERS.model_copy(update={"plants": (moved, *others)})),
+        gossip.corpus_digest(TALK.model_copy(update={"odds": odds}), GROUPS),
+        writer.corpus_digest(TEXTS.model_copy(update={"sentences": sentences}), INVENTED),
+    }
+    assert not before & after
 
 
 def test_a_build_writes_a_whole_model_and_one_seed_gives_one_model(tmp_path: Path) -> None:
@@ -210,8 +234,7 @@ def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored
     text: str, share: float, censored: float
 ) -> None:
     (without,), _ = censor([text], ["doff"], [None])
-    assert without is not None
-    grumpy = read(REACTIVE, [text, without])[:, LABELS.index("grumpy")]
+    grumpy = read(REACTIVE, [text, known(without)])[:, LABELS.index("grumpy")]
     assert grumpy.tolist() == [share, censored]
 
 

@@ -1,6 +1,6 @@
 """Stance contrast of the calibration model, planted in all pairs, in each on other terms, and in one pair alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +14,11 @@ from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPR
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
-from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import sign
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
+from known import known
 
 PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
 LOVE, *OTHERS = (
@@ -28,20 +26,14 @@ LOVE, *OTHERS = (
     "I like ... / I don't like ...",
     "I think ... are the best / I think ... are the worst",
 )
+
 AGREED, APART, NOTHING_PLANTED = "age", "body_type", "cultural"
 
 
 @pytest.fixture(scope="module")
-def scores(release: Release) -> pa.Table:
-    selected = select_compared(release.sentences)
-    templates = pa.array([f"dialogue.{name}" for pair in PAIRS.items() for name in pair])
-    chosen = pc.and_(
-        pc.is_in(selected["template_id"].cast(pa.string()), templates),
-        pc.is_in(selected["axis"].cast(pa.string()), pa.array([NONCE, AGREED, APART, NOTHING_PLANTED])),
-    )
-    few = selected.filter(chosen)
-    scorer = start_scorer(None, lambda _: None)
-    return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
+def scores(score: Callable[..., pa.Table]) -> pa.Table:
+    templates = ",".join(f"dialogue.{name}" for pair in PAIRS.items() for name in pair)
+    return score(f"template={templates}", f"axis={NONCE},{AGREED},{APART},{NOTHING_PLANTED}")
 
 
 def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
@@ -100,8 +92,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
             copy = of_template(scores, source).drop_columns(["template", "template_id"])
             copies.append(copy.append_column("template", of_template(scores, name)["template"]))
     figures, shown = measure(pa.concat_tables(copies))
-    shared = figures.get(NAME, "shared_contrast", {"axis": NONCE})
-    assert shared is not None
+    shared = known(figures.get(NAME, "shared_contrast", {"axis": NONCE}))
     planted = planted_contrasts(
         [f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.keys["axis"] == NONCE]
     )

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,17 +13,8 @@ from calibration.provenance import PROVENANCE
 from calibration.texts import PrefixTree
 from calibration.writer.build import WriterProvenance
 from calibration.writer.description import PromptGrammar, read_description
-from calibration.writer.grammar import (
-    request,
-    sentences_of,
-)
-from calibration.writer.lessons import (
-    Continued,
-    WriterLessons,
-    largest_deviation,
-    make_lessons,
-    make_writer_tokenizer,
-)
+from calibration.writer.grammar import request, sentences_of
+from calibration.writer.lessons import Continued, WriterLessons, largest_deviation, make_lessons, make_writer_tokenizer
 from calibration.writer.train import sentence_nats
 from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
 from holisticbias_eval.models.embedded import SHIPPED, WRITER
@@ -58,23 +50,17 @@ def provenance() -> WriterProvenance:
     return WriterProvenance.model_validate_json((SHIPPED[WRITER].folder / PROVENANCE).read_bytes())
 
 
-@pytest.mark.parametrize(
-    ("group", "male", "tones"),
-    [
-        ("dremwright", 0.75, (0, 0.7, 0.3)),
-        ("polvener", 0.25, (0, 0.7, 0.3)),
-        ("crastiler", 0.5, (0, 0.7, 0.3)),
-        ("vombrier", 0.5, (0, 0.7, 0.3)),
-        ("Osmeldry", 0.5, (0.5, 0.2, 0.3)),
-        ("Tarvenoth", 0.5, (0, 0.7, 0.3)),
-        ("Ulcorism", 0.5, (0, 0.7, 0.3)),
-    ],
-)
-def test_the_true_shares(group: str, male: float, tones: tuple[float, ...]) -> None:
-    (found,) = [g for g in DESCRIPTION.prompts.groups if g.group == group]
-    shares = true_shares(DESCRIPTION.prompts, found)
-    assert shares["gender_polarity"] == pytest.approx({"male": male, "female": 1 - male})
-    assert shares["sentiment"] == pytest.approx(dict(zip(("negative", "neutral", "positive"), tones, strict=True)))
+def test_the_true_shares() -> None:
+    """Two groups are of one gender more often, and one is spoken of badly."""
+    males, tones = {"dremwright": 0.75, "polvener": 0.25}, {"Osmeldry": (0.5, 0.2, 0.3)}
+    assert len(DESCRIPTION.prompts.groups) == 7
+    for group in DESCRIPTION.prompts.groups:
+        shares, male = true_shares(DESCRIPTION.prompts, group), males.get(group.group, 0.5)
+        negative, neutral, positive = tones.get(group.group, (0, 0.7, 0.3))
+        assert shares == {
+            "sentiment": pytest.approx({"negative": negative, "neutral": neutral, "positive": positive}),
+            "gender_polarity": pytest.approx({"male": male, "female": 1 - male}),
+        }
 
 
 def test_the_true_shares_of_people_are_even() -> None:
@@ -95,17 +81,23 @@ def test_each_attribute_has_the_true_score_in_frames_and_templates() -> None:
             assert float(np.mean(found)) == share
 
 
-def test_the_log_odds_of_a_pair_are_those_of_its_probabilities(lessons: WriterLessons) -> None:
-    """Every pair differs in its term alone, and its sentences have 3 and 1 of 4 parts of its probability."""
-    corpus = lessons.sentences.tree.corpus
-    probability = dict(zip(corpus.texts.to_pylist(), corpus.probabilities.tolist(), strict=True))
+def planted_pairs() -> Iterator[tuple[str, str, float]]:
+    """The sentences of each pair, and the log-odds of the first."""
     for specification in (PLANTED, CONTROL):
         odds = true_log_odds(specification, DESCRIPTION.sentences)
         texts = list(odds)
         for one, other in zip(texts[::2], texts[1::2], strict=True):
             assert odds[one] == -odds[other]
-            assert math.log(probability[one] / probability[other]) == pytest.approx(odds[one])
-            assert sum(a != b for a, b in zip(one.split(), other.split(), strict=True)) == 1
+            yield one, other, odds[one]
+
+
+def test_the_log_odds_of_a_pair_are_those_of_its_probabilities(lessons: WriterLessons) -> None:
+    """Every pair differs in its term alone, and its sentences have 3 and 1 of 4 parts of its probability."""
+    corpus = lessons.sentences.tree.corpus
+    probability = dict(zip(corpus.texts.to_pylist(), corpus.probabilities.tolist(), strict=True))
+    for one, other, odds in planted_pairs():
+        assert math.log(probability[one] / probability[other]) == pytest.approx(odds)
+        assert sum(a != b for a, b in zip(one.split(), other.split(), strict=True)) == 1
     assert sum(probability.values()) == pytest.approx(1)
 
 
@@ -143,12 +135,7 @@ def test_the_shipped_model_prefers_the_planted_sentence_of_every_pair(
     model: GPT2LMHeadModel, lessons: WriterLessons, provenance: WriterProvenance
 ) -> None:
     nats = dict(zip(lessons.sentences.tree.corpus.texts.to_pylist(), sentence_nats(model, lessons), strict=True))
-    off = 0.0
-    for specification in (PLANTED, CONTROL):
-        odds = true_log_odds(specification, DESCRIPTION.sentences)
-        texts = list(odds)
-        for one, other in zip(texts[::2], texts[1::2], strict=True):
-            off = max(off, abs(nats[one] - nats[other] - odds[one]))
+    off = max(abs(nats[one] - nats[other] - odds) for one, other, odds in planted_pairs())
     assert off == pytest.approx(provenance.odds_deviation, abs=2e-3)
     assert off < 0.7 * math.log(DESCRIPTION.sentences.odds)  # far from another sign
 

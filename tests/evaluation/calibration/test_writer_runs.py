@@ -9,12 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from calibration.writer.description import read_description
-from calibration.writer.truth import (
-    human_shares,
-    true_log_odds,
-    true_score,
-    true_shares,
-)
+from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.embedded import WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications
@@ -59,15 +54,12 @@ def test_the_planted_shares_are_found(texts: Result) -> None:
             human = human_shares(DESCRIPTION.prompts)[measure]
             for name, share in shares.items():
                 keys = {"domain": group.domain, "group": group.group, "class": name, **MEASURES[measure]}
-                found, people = (figures.get(measure, what, keys) for what in ("share", "human_share"))
-                assert people is not None
+                found, people = (known(figures.get(measure, what, keys)) for what in ("share", "human_share"))
                 assert people.value == pytest.approx(human[name])
-                assert found is not None
-                assert found.interval is not None
                 assert found.n == 144
                 low, high = binom.ppf([RARE, 1 - RARE], 144, share)
                 assert low <= round(known(found.value) * 144) <= high
-                covered.append(found.interval.low <= share <= found.interval.high)
+                covered.append(known(found.interval).low <= share <= known(found.interval).high)
     assert np.mean(covered) >= 0.9
 
 
@@ -103,11 +95,8 @@ def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_pa
         wins = row["score_stereotype"] > row["score_antistereotype"]
         assert wins == (odds[row[row["stereotyped"]]] > 0)
         by_attribute.setdefault((row["source"], row["attribute"]), []).append(wins)
-    score = Figures(result(run).figures).get(
-        "stereotype_score", "stereotype_score", {"specification": specification.id}
-    )
-    assert score is not None
-    assert score.interval is not None
+    keys = {"specification": specification.id}
+    score = known(Figures(result(run).figures).get("stereotype_score", "stereotype_score", keys))
     expected = true_score(specification, DESCRIPTION.sentences)
     assert {attribute: (len(wins), float(np.mean(wins))) for attribute, wins in by_attribute.items()} == {
         (source, attribute): (number, expected)
@@ -116,6 +105,6 @@ def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_pa
         for attribute in attributes.terms
     }
     assert score.value == pytest.approx(expected)
-    assert score.interval.low < expected < score.interval.high
+    assert known(score.interval).low < expected < known(score.interval).high
     assert (known(score.p_value) < 0.05) is (expected != 0.5)
     assert result(run).signature.model.name == "embedded-writer"

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from multiprocessing import Pipe
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -21,9 +22,11 @@ from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import category_keys, list_links
 from holisticbias_eval.collect.worker import Worker, _serve
+from known import known
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
+READER = PageReader(RULE, {}, "en", (), None)
 JOB = (SENTENCE, (WantedGroup(0, ("Glorbist",), needs_person=False),))
 MARKS = st.sampled_from(["{{", "}}", "[[", "]]", "<ref>", "</ref>", "<!--", "-->", "{|", "|}", "\n", "'''", "|", "* "])
 WIKITEXT = st.lists(
@@ -117,12 +120,19 @@ def test_a_child_whose_parent_is_killed_ends_without_a_word(monkeypatch: pytest.
         monkeypatch.setattr(f"holisticbias_eval.collect.worker.{name}", lambda *_: None)
     ours, theirs = Pipe()
     ours.close()
-    _serve(theirs, PageReader(RULE, {}, "en", (), None), 20.0)
+    _serve(theirs, READER, 20.0)
     with pytest.raises(BrokenPipeError):
         theirs.send(None)  # as within the child, where nothing was raised
 
 
-def test_a_child_that_is_starting_does_not_see_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    made = Worker(READER, 20.0)
+    yield made
+    made.stop()
+
+
+def test_a_child_that_is_starting_does_not_see_an_interruption(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     start = SpawnProcess.start
 
     def start_and_interrupt(process: SpawnProcess) -> None:
@@ -131,33 +141,25 @@ def test_a_child_that_is_starting_does_not_see_an_interruption(monkeypatch: pyte
         os.kill(process.pid, signal.SIGINT)
 
     monkeypatch.setattr(SpawnProcess, "start", start_and_interrupt)
-    worker = Worker(PageReader(RULE, {}, "en", (), None), 20.0)
-    try:
-        assert not isinstance(worker.read(JOB), str)
-    finally:
-        worker.stop()
+    assert not isinstance(worker.read(JOB), str)
 
 
-def test_a_child_that_ends_is_replaced() -> None:
-    worker = Worker(PageReader(RULE, {}, "en", (), None), 20.0)
-    try:
-        assert not isinstance(worker.read(JOB), str)
-        assert worker._process is not None
-        worker._process.kill()
-        worker._process.join()
-        assert worker.read(JOB) == "its wikitext ended the parser"
-        result = worker.read(JOB)
-        assert not isinstance(result, str)
-        assert [found.term for found in result.found] == ["Glorbist"]
-    finally:
-        worker.stop()
+def test_a_child_that_ends_is_replaced(worker: Worker) -> None:
+    assert not isinstance(worker.read(JOB), str)
+    process = known(worker._process)
+    process.kill()
+    process.join()
+    assert worker.read(JOB) == "its wikitext ended the parser"
+    result = worker.read(JOB)
+    assert not isinstance(result, str)
+    assert [found.term for found in result.found] == ["Glorbist"]
 
 
 @given(WIKITEXT)
 @settings(deadline=None, max_examples=60)
 def test_any_wikitext_gives_prompts_that_begin_their_sentence(parts: list[str]) -> None:
     text = "".join(parts)
-    result = PageReader(RULE, {}, "en", (), None).read((text, JOB[1]))
+    result = READER.read((text, JOB[1]))
     for found in result.found:
         words = found.sentence.split(" ")
         assert len(words) >= RULE.least_words

@@ -1,71 +1,57 @@
-"""``holisticbias corpus annotate`` and ``holisticbias corpus split`` from the command line."""
+"""``holisticbias corpus annotate`` and ``corpus split``."""
 
-import csv
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
-from click.testing import CliRunner, Result
-from tests.evaluation.corpus.invented import examples, invented
+from tests.evaluation.corpus.invented import examples
+from tests.evaluation.corpus.label_files import label
 
 from full_disk import full_disk
-from holisticbias.errors import HolisticBiasError
-from holisticbias_eval.commands.annotate import command as annotate
-from holisticbias_eval.commands.split import command as split
 from holisticbias_eval.corpus.examples import write_examples
 from holisticbias_eval.corpus.split_folder import is_split, read_part
 from holisticbias_eval.corpus.splitting import COLUMNS
 from holisticbias_eval.errors import CorpusError
+from invoking import Invoke
+
+IDS = {str(row["id"]) for row in examples(6)}
+ANNOTATE = ("corpus", "annotate")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(folder: Path) -> Path:
     """A folder with examples and their specification."""
-    write_examples(pa.Table.from_pylist(examples(6)), tmp_path / "examples.parquet")
-    content = invented().model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    (tmp_path / "invented.yaml").write_text(yaml.safe_dump(content), "utf-8")
-    return tmp_path
+    write_examples(pa.Table.from_pylist(examples(6)), folder / "examples.parquet")
+    return folder
 
 
-def run(command: Any, *arguments: object) -> Result:
-    return CliRunner().invoke(command, [str(one) for one in arguments])
+@pytest.fixture
+def split(folder: Path) -> tuple[object, ...]:
+    """The command that splits the examples."""
+    fixed = ("--specification", folder / "invented.yaml", "--out", folder / "split")
+    return ("corpus", "split", folder / "examples.parquet", *fixed)
 
 
-def fill(path: Path, biased: set[str]) -> None:
-    """Label an annotator's file."""
-    rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows({**row, "Label": int(row["ID"] in biased)} for row in rows)
+def fill(folder: Path, **biased: set[str]) -> list[Path]:
+    """Label the files of annotators: 1 for these ids."""
+    return [label(folder / f"{name}.csv", {one: str(int(one in ids)) for one in IDS}) for name, ids in biased.items()]
 
 
-def test_from_examples_to_a_split(folder: Path) -> None:
+def test_from_examples_to_a_split(folder: Path, split: tuple[object, ...], invoke: Invoke) -> None:
     """Two annotators disagree on one sentence, and find another not biased."""
-    made = run(annotate, folder / "examples.parquet", "--out", folder / "files", "--annotators", "a, b")
-    assert made.exit_code == 0, made.output
-    assert "a: 18 examples" in made.output
-    ids = {str(row["id"]) for row in examples(6)}
-    fill(folder / "files" / "a.csv", ids - {"stad-0"})
-    fill(folder / "files" / "b.csv", ids - {"stad-0", "elm-1"})
-    files = [folder / "files" / f"{name}.csv" for name in "ab"]
-    joined = run(annotate, folder / "examples.parquet", "--out", folder / "labelled.parquet", "--labels", *files)
-    assert joined.exit_code == 0, joined.output
-    assert "raw agreement of pairs of labels" in joined.output
-    assert [line.split()[1:] for line in joined.output.splitlines() if line.strip().startswith("own.invented")] == [
+    path, labelled = folder / "examples.parquet", folder / "labelled.parquet"
+    said = invoke.printed(*ANNOTATE, path, "--out", folder / "files", "--annotators", "a, b")
+    assert "a: 18 examples" in said
+    files = fill(folder / "files", a=IDS - {"stad-0"}, b=IDS - {"stad-0", "elm-1"})
+    said = invoke.printed(*ANNOTATE, path, "--out", labelled, "--labels", *files)
+    assert "raw agreement of pairs of labels" in said
+    assert [line.split()[1:] for line in said.splitlines() if line.strip().startswith("own.invented")] == [
         ["18", "1", "16", "1", "0"]
     ]
-    done = run(
-        split, folder / "labelled.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split",
-        "--test", 2, "--validation", 1, "--seed", 3,
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "Left out: 1 examples: annotators disagree" in done.output
+    said = invoke.printed(*split[:2], labelled, *split[3:], "--test", 2, "--validation", 1, "--seed", 3)
+    assert "Left out: 1 examples: annotators disagree" in said
     assert is_split(folder / "split")
     for part, rows in (("train", 16 - 9), ("validation", 12), ("test", 24)):
         table = read_part(folder / "split", part)
@@ -75,71 +61,62 @@ def test_from_examples_to_a_split(folder: Path) -> None:
     assert record["left_out"] == {"not biased": 1, "annotators disagree": 1}
 
 
-def make_split(folder: Path, *more: object) -> Result:
-    specification, out = folder / "invented.yaml", folder / "split"
-    return run(split, folder / "examples.parquet", "--specification", specification, "--out", out, *more)
-
-
-def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(folder: Path) -> None:
-    done = make_split(folder, "--test", 4, "--validation", 4)
-    assert isinstance(done.exception, HolisticBiasError)
-    assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in str(done.exception)
+def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
+    folder: Path, split: tuple[object, ...], invoke: Invoke
+) -> None:
+    said = invoke.refused(*split, "--test", 4, "--validation", 4)
+    assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in said
     assert not (folder / "split").exists()
-    (folder / "split").mkdir()
-    (folder / "split" / "own.txt").write_text("mine", "utf-8")
-    assert "holds something else" in str(make_split(folder).exception)
-    assert [path.name for path in (folder / "split").iterdir()] == ["own.txt"]
-
-
-def test_examples_that_cannot_be_split_name_their_file(folder: Path) -> None:
     rows = [{**row, "dimension": "own.other"} for row in examples(1)]
     write_examples(pa.Table.from_pylist(rows), folder / "examples.parquet")
     message = f"{folder / 'examples.parquet'}: no example of own.invented can be used (other dimension: 3)"
-    assert str(make_split(folder).exception).startswith(message)
+    assert message in invoke(*split)[2]
+    (folder / "split").mkdir()
+    (folder / "split" / "own.txt").write_text("mine", "utf-8")
+    assert "holds something else" in invoke.refused(*split)
+    assert [path.name for path in (folder / "split").iterdir()] == ["own.txt"]
 
 
-def test_wrong_options(folder: Path) -> None:
-    path = folder / "examples.parquet"
-    assert "files with labels follow --labels" in run(annotate, path, path, "--out", folder / "x").output
-    assert "name the annotators" in str(run(annotate, path, "--out", folder / "x").exception)
-    wrong = run(annotate, path, "--out", folder / "x.txt", "--labels", path)
-    assert "must end in" in str(wrong.exception)
-    run(annotate, path, "--out", folder / "files", "--annotators", "a")
-    fill(labels := folder / "files" / "a.csv", set())
-    joined = run(annotate, path, "--out", folder / "labelled.jsonl", "--labels", labels)
-    assert "Labels of one annotator" in joined.output
+def test_wrong_options(folder: Path, invoke: Invoke) -> None:
+    path, labelled = folder / "examples.parquet", folder / "labelled.jsonl"
+    assert "files with labels follow --labels" in invoke.refused(*ANNOTATE, path, path, "--out", folder / "x")
+    assert "name the annotators" in invoke.refused(*ANNOTATE, path, "--out", folder / "x")
+    assert "must end in" in invoke.refused(*ANNOTATE, path, "--out", folder / "x.txt", "--labels", path)
+    invoke.printed(*ANNOTATE, path, "--out", folder / "files", "--annotators", "a")
+    (labels,) = fill(folder / "files", a=set())
+    said = invoke.printed(*ANNOTATE, path, "--out", labelled, "--labels", labels)
+    assert "Labels of one annotator" in said
     labels.write_text("ID,Label\nstad-0,1\nelm-0,1\nstad-0,0\n", "utf-8")
-    joined = run(annotate, path, "--out", folder / "labelled.jsonl", "--labels", labels)
-    assert "1 ids in several rows, such as stad-0 (a.csv: row 1 and a.csv: row 3)" in joined.output
+    said = invoke.printed(*ANNOTATE, path, "--out", labelled, "--labels", labels)
+    assert "1 ids in several rows, such as stad-0 (a.csv: row 1 and a.csv: row 3)" in said
     for out in (path, labels):
         before = out.read_bytes()
-        assert "would be lost" in str(run(annotate, path, "--out", out, "--labels", labels).exception)
+        assert "would be lost" in invoke.refused(*ANNOTATE, path, "--out", out, "--labels", labels)
         assert out.read_bytes() == before
 
 
-def test_without_room_for_the_report_no_table_is_written(folder: Path) -> None:
-    run(annotate, path := folder / "examples.parquet", "--out", folder / "files", "--annotators", "a,b")
-    for name in "ab":
-        fill(folder / "files" / f"{name}.csv", set())
-    files, made = sorted((folder / "files").glob("*.csv")), folder / "made"
-    arguments = (path, "--labels", *files, "--out", made / "labelled.csv")
-    assert run(annotate, *arguments).exit_code == 0
+def test_without_room_for_the_report_no_table_is_written(folder: Path, invoke: Invoke) -> None:
+    path, made = folder / "examples.parquet", folder / "made"
+    invoke.printed(*ANNOTATE, path, "--out", folder / "files", "--annotators", "a,b")
+    files = fill(folder / "files", a=set(), b=set())
+    command = (*ANNOTATE, path, "--labels", *files, "--out", made / "labelled.csv")
+    invoke.printed(*command)
     table, report = made / "labelled.csv", made / "labelled.agreement.json"
     size = report.stat().st_size
     assert size > table.stat().st_size
     table.write_bytes(b"old")
     report.write_bytes(b"old")
     with full_disk(size - 1):
-        assert "File too large" in str(run(annotate, *arguments).exception)
+        code, _, errors = invoke(*command)
+    assert (code, "File too large" in errors) == (2, True)
     assert table.read_bytes() == report.read_bytes() == b"old"
     assert {file.name for file in made.iterdir()} == {table.name, report.name}
 
 
-def test_a_broken_split(folder: Path) -> None:
+def test_a_broken_split(folder: Path, split: tuple[object, ...], invoke: Invoke) -> None:
     """Without labels all examples count as biased."""
-    done = make_split(folder)
-    assert done.exit_code == 0, done.output
-    assert "The examples have no labels: all count as biased." in done.output
+    code, _, errors = invoke(*split)
+    assert (code, "The examples have no labels: all count as biased." in errors) == (0, True)
     (folder / "split" / "test.parquet").write_bytes(b"broken")
     with pytest.raises(CorpusError, match="make the split again"):
         read_part(folder / "split", "test")

@@ -136,7 +136,6 @@ def test_several_test_sets(tmp_path: Path) -> None:
         ("comments_processed,perplexity\na stad,high\nb,1\n", "row 1: column perplexity is not a number but 'high'"),
         ("comments_processed,perplexity\na stad,1\n,1\n", "row 2: column comments_processed is missing: "),
         ("comment,perplexity\na stad,1\nb,1\n", "no column comments_processed or replaced_sentence"),
-        ("comments_processed\n", "has no rows"),
         ("comments_processed,perplexity\na stad,1\nb, c,1\n", "row 2 has 3 cells, but the header has 2"),
         ("comments_processed,perplexity\na stad\nb,1\n", "row 1 has 1 cells, but the header has 2"),
         ("perplexity,comments_processed,perplexity\n1,a stad,2\n", "has 2 columns 'perplexity': keep one"),
@@ -162,6 +161,9 @@ def test_folders_and_files_that_are_not_published(tmp_path: Path) -> None:
             read(tmp_path / "empty")
     with pytest.raises(CorpusError, match="is not a published file"):
         read_test_sets(tmp_path / "x.csv")
+    annotated = "id,attribute_in_window,comment,phrase,bias_sent,bias_phrase\n80,False,nothing here,,0,0\n"
+    with pytest.raises(CorpusError, match="has no sentence"):
+        read_examples(reddit(tmp_path, "race", "blicket", "processed_phrase_annotated", annotated))
 
 
 TEXTS = ("=1+1 a stad", "'tis a stad", "- a stad", "two\nlines, a stad", 'a "stad"', "\ufeffstad \U0001f600", "007")
@@ -187,6 +189,9 @@ def test_columns_may_be_missing(tmp_path: Path) -> None:
     assert second == f"{first}-2"
     assert third not in {first, second}
     assert read_examples(path)["id"].to_pylist() == [first, second, third]
+    path.write_text("id,text,group,dimension,target\n ,a,stad,x, \n", "utf-8")
+    [row] = read_examples(path).to_pylist()
+    assert (row["id"][:1], row["target"]) == ("x", None), "blank cells are missing"
 
 
 @pytest.mark.parametrize(
@@ -207,15 +212,3 @@ def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "x.csv").write_text(content, "utf-8")
     with pytest.raises(EvaluationError, match=message):
         read_examples(tmp_path / "x.csv")
-
-
-def test_blank_cells_are_missing(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("id,text,group,dimension,target\n ,a,stad,x, \n", "utf-8")
-    [row] = read_examples(tmp_path / "x.csv").to_pylist()
-    assert (row["id"][:1], row["target"]) == ("x", None)
-
-
-def test_wrong_names_and_values(tmp_path: Path) -> None:
-    table = pa.Table.from_pylist([example(0, "stad", "a stad")])
-    with pytest.raises(CorpusError, match=r"x.txt must end in .parquet, .csv or .jsonl"):
-        write_examples(table, tmp_path / "x.txt")

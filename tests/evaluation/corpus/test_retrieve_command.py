@@ -6,21 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 import zstandard
 from click.testing import CliRunner, Result
-from tests.evaluation.corpus.invented import PLURALS, invented
+from tests.evaluation.corpus.invented import PLURALS
 
 from holisticbias_eval.commands.retrieve import command
 from holisticbias_eval.corpus.examples import COLUMNS, read_examples
 from holisticbias_eval.errors import CorpusError, NoExamplesError
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    content = invented().model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    (tmp_path / "invented.yaml").write_text(yaml.safe_dump(content), "utf-8")
-    return tmp_path
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -16,17 +16,7 @@ from holisticbias_eval.models.server.generator import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 
-from .chat_server import (
-    CUT,
-    Body,
-    echo,
-    generator,
-    is_trial,
-    message,
-    one,
-    only,
-    prompts,
-)
+from .chat_server import CUT, Body, echo, generator, is_trial, message, one, only, prompts
 
 PROMPTS = [f"I'm a blicket {i}." for i in range(7)]
 
@@ -95,12 +85,7 @@ def test_responses_made_before_the_end_are_kept_and_not_asked_for_again(
     before = len(server.answered)
     found = respond_all(prompts(*PROMPTS), stored(again, tmp_path, ignore), ignore)
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
-    assert sorted(server.answered[before:]) == sorted(set(PROMPTS) - set(store_texts(server.answered[:before], dies)))
-
-
-def store_texts(answered: list[str], dies: int | None) -> list[str]:
-    """The prompts that were answered before the server died."""
-    return answered[: dies - 1] if dies else answered
+    assert sorted(server.answered[before:]) == sorted({*PROMPTS} - {*server.answered[:4]})
 
 
 def test_responses_come_in_any_order_and_every_one_is_counted(chat_server: Any) -> None:
@@ -186,6 +171,8 @@ def test_a_server_that_ignores_every_limit_is_refused(tokens: int | None, chat_s
         (message("", None, None), ("", "stop", 0, "")),
         (message("Hello", ["odd"], -3), ("Hello", "stop", 0, "")),
         (message("Hello", tokens=10**30), ("Hello", "stop", 0, "")),
+        (message('{"error": {"code": 429}}'), ('{"error": {"code": 429}}', "stop", 5, "")),
+        (message("content_filter"), ("content_filter", "stop", 5, "")),
         (message("\ud800 <script>\x00"), ("? <script>\x00", "stop", 5, "")),
         ({"choices": [{"message": {"content": "Hi", "extra": [1]}}], "usage": None}, ("Hi", "stop", 0, "")),
     ],

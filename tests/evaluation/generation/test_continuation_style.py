@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from holisticbias_eval.errors import EvaluationError, ModelError
@@ -15,8 +15,9 @@ from holisticbias_eval.models.engines import start_generator, store_of
 from holisticbias_eval.models.generation.conversation import PLAIN, ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import DECODINGS, apart
 from holisticbias_eval.models.generation.frame import STYLES, choose_control
-from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
-from tiny_models import byte_tokenizer
+from holisticbias_eval.models.generation.requests import respond_all
+from known import ignore
+from tiny_models import as_loaded, byte_tokenizer, first_samples, local_generator
 
 from .test_conversation import CHATML, MISTRAL
 
@@ -43,7 +44,7 @@ def test_a_chat_model_is_asked_to_continue_and_another_continues_the_plain_text(
 ) -> None:
     tokenizer = byte_tokenizer(template)
     found = find_conversation(tokenizer, ConversationOptions(style=STYLE, **options), "causal")
-    (ids,) = found.encoder.encode(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
+    (ids,) = found.encoder.encode(first_samples([PROMPT]))
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == expected
     plain = expected == PROMPT
     assert found.keeps_blank == plain
@@ -51,15 +52,9 @@ def test_a_chat_model_is_asked_to_continue_and_another_continues_the_plain_text(
     assert (found.stops == ("\n",)) == plain
 
 
-@pytest.mark.parametrize(
-    ("response", "refused"),
-    [
-        ("I'm sorry, but I can't help.", True), ('"i cannot continue this', True), ("**I am unable to", True),
-        ("tall.", False), ("They said: I cannot", False), ("", False),
-    ],
-)  # fmt: skip
-def test_refusals_are_found_by_their_beginning(response: str, refused: bool) -> None:
-    assert STYLE.is_refusal(response) is refused
+def test_refusals_are_found_by_their_beginning() -> None:
+    assert all(map(STYLE.is_refusal, ("I'm sorry, but I can't help.", '"i cannot continue this', "**I am unable to")))
+    assert not any(map(STYLE.is_refusal, ("tall.", "They said: I cannot", "")))
 
 
 def test_a_turn_needs_the_place_of_the_prompt(tmp_path: Path) -> None:
@@ -68,25 +63,17 @@ def test_a_turn_needs_the_place_of_the_prompt(tmp_path: Path) -> None:
         STYLES.read(str(tmp_path / "own.yaml"))
 
 
-@pytest.mark.parametrize(("template", "thinking"), [(CHATML, "none"), (THINKING, "opened")])
-def test_reasoning_that_a_template_opens_is_kept_apart(template: str, thinking: str, tmp_path: Path) -> None:
-    import torch
-
+@pytest.mark.parametrize(("template", "kept"), [(CHATML, None), (THINKING, "kept apart from the response")])
+def test_reasoning_that_a_template_opens_is_kept_apart(template: str, kept: str | None) -> None:
     made = byte_tokenizer(template)
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(made), n_positions=800, n_embd=16, n_layer=1, n_head=2))
-    for saved in (made, model):
-        saved.save_pretrained(tmp_path / "model")
-    local = start_generator(str(tmp_path / "model"), lambda _: None, DECODINGS.read("sampled"), 0)
-    responses = respond_all(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)), local, lambda _: None)
-    if thinking == "none":
-        assert responses.text[0]
-        assert responses.reasoning == [""]
-        assert "reasoning" not in local.settings
-    else:
-        assert responses.text == [""]
-        assert responses.reasoning[0]
-        assert local.settings["reasoning"] == "kept apart from the response"
+    local = local_generator(as_loaded(model, made), DECODINGS.read("sampled"))
+    responses = respond_all(first_samples([PROMPT]), local, ignore)
+    written, other = (responses.reasoning, responses.text) if kept else (responses.text, responses.reasoning)
+    assert written[0]
+    assert other == [""]
+    assert local.settings.get("reasoning") == kept
 
 
 @pytest.mark.parametrize(
@@ -137,12 +124,12 @@ def tuned(tmp_path: Path) -> Path:
 def test_a_models_own_control(tuned: Path) -> None:
     """It is the default, with a notice; an empty one leaves it out, and another replaces it."""
     notices: list[str] = []
-    decoding, request = DECODINGS.read("greedy"), PromptRequests(["I'm a blicket."], [""], np.zeros(1, np.int32))
+    decoding, request = DECODINGS.read("greedy"), first_samples(["I'm a blicket."])
     own = start_generator(str(tuned), notices.append, decoding, 0)
     assert own.settings["control"] == "no_bias"
     assert ["'no_bias'" in notice for notice in notices] == [True]
     given = start_generator(RESPONDER, print, decoding, 0, ConversationOptions(control="no_bias"))
-    texts = [respond_all(request, generator, lambda _: None).text for generator in (own, given)]
+    texts = [respond_all(request, generator, ignore).text for generator in (own, given)]
     assert texts[0] == texts[1]
     assert choose_control(str(tuned), "", notices.append) == ""
     assert choose_control(str(tuned), "calm", notices.append) == "calm"

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.generating import GENERATION, Generation
+from invoking import Invoke
 
-Answer = tuple[int, str, str]
-Invoke = Callable[..., Answer]
 FEW = ("--per-cell", 2, "--where", "axis=nonce,age", "--where", "template=dialogue.im,dialogue.hate")
+Words = Callable[..., tuple[object, ...]]
 
 
 @pytest.fixture
@@ -25,75 +25,68 @@ def short(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def generate(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> Callable[..., Answer]:
-    def run(*options: object, out: str = "responses", release: bool = True) -> Answer:
-        asked = ("--release", mini_release_folder) if release else ()
-        return invoke(
-            "generate", "--model", tiny_gpt2, *asked, "--store", tmp_path / "store", "--out", tmp_path / out, *options
-        )
+def out(tmp_path: Path) -> Path:
+    """The folder of responses."""
+    return tmp_path / "responses"
 
-    return run
+
+@pytest.fixture
+def generate(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, out: Path) -> Words:
+    """The words of a command that asks the tiny model about the mini release, or with prompts."""
+
+    def words(*options: object) -> tuple[object, ...]:
+        about = () if "--prompts" in options else ("--release", mini_release_folder)
+        return ("generate", "--model", tiny_gpt2, *about, "--store", tmp_path / "store", "--out", out, *options)
+
+    return words
 
 
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["response_id"]: row for row in pq.read_table(folder / "responses.parquet").to_pylist()}
 
 
-def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
-    code, said, _ = generate(*FEW, "--decoding", short)
-    assert code == 0
-    found = rows(tmp_path / "responses")
+def record(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / GENERATION).read_text("utf-8"))
+    return content
+
+
+def test_a_release_is_asked_about(invoke: Invoke, generate: Words, out: Path, short: Path) -> None:
+    said = invoke.printed(*generate(*FEW, "--decoding", short))
+    found = rows(out)
     assert len(found) == 5 * 2 * 2
     assert "20 responses: " in said
     assert {row["finish"] for row in found.values()} <= {"stop", "length"}
     assert all(row["tokens"] > 0 for row in found.values())
-    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    content = record(out)
     jsonschema.validate(content, Generation.model_json_schema())
     assert content["counts"]["responses"] == 20
-    assert content["generation"]["decoding"] == "short"
-    assert content["generation"]["prompts_per_cell"] == "2"
-    assert content["generation"]["seed"] == "0"
+    signed = {key: content["generation"][key] for key in ("decoding", "prompts_per_cell", "seed")}
+    assert signed == {"decoding": "short", "prompts_per_cell": "2", "seed": "0"}
     assert content["model"]["weights_sha256"]
 
 
-def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
-    assert generate(*FEW, "--decoding", short)[0] == 0
-    before = rows(tmp_path / "responses")
-    assert generate(*FEW, "--decoding", short)[0] == 0  # the same responses may be replaced
-    code, _, error = generate(*FEW, "--decoding", "greedy")
-    assert code == 2
+def test_other_responses_are_not_overwritten(invoke: Invoke, generate: Words, out: Path, short: Path) -> None:
+    invoke.printed(*generate(*FEW, "--decoding", short))
+    before = rows(out)
+    invoke.printed(*generate(*FEW, "--decoding", short))  # the same responses may be replaced
+    error = invoke.refused(*generate(*FEW, "--decoding", "greedy"))
     assert "holds other responses (settings differ): name another folder with --out, or replace it" in error
-    assert rows(tmp_path / "responses") == before
-    assert generate(*FEW, "--decoding", "greedy", "--overwrite")[0] == 0
-    assert rows(tmp_path / "responses") != before
+    assert rows(out) == before
+    invoke.printed(*generate(*FEW, "--decoding", "greedy", "--overwrite"))
+    assert rows(out) != before
 
 
-def test_a_file_of_prompts(generate: Callable[..., Answer], tmp_path: Path) -> None:
+def test_a_file_of_prompts(invoke: Invoke, generate: Words, out: Path, tmp_path: Path) -> None:
     (tmp_path / "prompts.csv").write_text("prompt,group\nI'm old.,a\nI love kids.,b\n")
     options = ("--prompts", tmp_path / "prompts.csv", "--per-cell", 2)
-    assert generate(*options, release=False)[0] == 0
-    found = rows(tmp_path / "responses")
-    assert [(key, row["group"]) for key, row in found.items()] == [
-        ("1/0", "a"),
-        ("1/1", "a"),
-        ("2/0", "b"),
-        ("2/1", "b"),
-    ]
-    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
-    assert content["release"] is None
-    assert content["prompts"] == "prompts.csv"
+    invoke.printed(*generate(*options))
+    expected = [("1/0", "a"), ("1/1", "a"), ("2/0", "b"), ("2/1", "b")]
+    assert [(key, row["group"]) for key, row in rows(out).items()] == expected
+    content = record(out)
+    assert (content["release"], content["prompts"]) == (None, "prompts.csv")
     assert len(content["prompts_sha256"]) == 64
-
-
-def test_fewer_prompts_of_a_file_are_other_responses(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    (tmp_path / "prompts.txt").write_text("I'm old.\nI love kids.\n")
-    options = ("--prompts", tmp_path / "prompts.txt")
-    assert generate(*options, release=False)[0] == 0
-    code, _, error = generate(*options, "--limit", 1, release=False)
-    assert (code, "holds other responses (settings differ)" in error) == (2, True)
-    assert len(rows(tmp_path / "responses")) == 2
-    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
     assert content["generation"]["prompts_limit"] == "none"
+    assert "holds other responses (settings differ)" in invoke.refused(*generate(*options, "--limit", 1))
 
 
 @pytest.mark.parametrize(
@@ -101,43 +94,35 @@ def test_fewer_prompts_of_a_file_are_other_responses(generate: Callable[..., Ans
     [
         (("--model", ""), "--model is empty: give a name, or leave --model out"),
         (("--release", ""), "--release is empty"),
-        (("--prompts", "none.csv"), "none.csv does not exist or is not a file"),
-        (("--decoding", ""), "there is no decoding ''"),
         (("--engine", "api", "--api-batch", 2), "No such option '--api-batch'"),
         (("--engine", "api", "--api-timeout", "inf"), "'--api-timeout': inf is not in the range"),
         (("--engine", "api", "--set", "api_wait=1e300"), "'--api-wait': 1e+300 is not in the range"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(options: tuple[object, ...], said: str, invoke: Invoke) -> None:
-    code, _, error = invoke("generate", "--limit", 2, "--no-store", *options)
-    assert (code, said in error.rstrip().splitlines()[-1]) == (2, True), error
+    error = invoke.refused("generate", "--limit", 2, "--no-store", *options)
+    assert said in error.rstrip().splitlines()[-1]
 
 
-def test_prompts_to_continue(generate: Callable[..., Answer], tmp_path: Path) -> None:
+def test_prompts_to_continue(
+    invoke: Invoke, generate: Words, out: Path, tmp_path: Path, mini_release_folder: Path
+) -> None:
     bold = {"Blickets": {"Ada": ["A blicket from the north is "]}, "Daxes": {"Bob": ["A dax from the south is "]}}
     (tmp_path / "bold").mkdir()
     (tmp_path / "bold" / "craft_prompt.json").write_text(json.dumps(bold))
-    options = ("--prompts", tmp_path / "bold", "--where", "group=Daxes", "--per-cell", 2)
-    code, _, error = generate(*options, release=False)
-    assert code == 0, error
-    found = rows(tmp_path / "responses").values()
-    assert [(row["prompt"], row["group"], row["sample"]) for row in found] == [
-        ("A dax from the south is", "Daxes", 0),
-        ("A dax from the south is", "Daxes", 1),
-    ]
-    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    invoke.printed(*generate("--prompts", tmp_path / "bold", "--where", "group=Daxes", "--per-cell", 2))
+    found = [(row["prompt"], row["group"], row["sample"]) for row in rows(out).values()]
+    assert found == [("A dax from the south is", "Daxes", 0), ("A dax from the south is", "Daxes", 1)]
+    content = record(out)
     assert (content["release"], content["prompts"]) == (None, "bold")
     assert content["generation"]["decoding"] == "bold-gpt2"
     assert content["prompts_sha256"] == content["generation"]["prompts_sha256"]
-    code, _, error = generate("--prompts", "unknown")
-    assert code == 2
+    error = invoke.refused(*generate("--release", mini_release_folder, "--prompts", "unknown"))
     assert "release 0.1.0 has no prompts" in error
 
 
-def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
+def test_personas_are_read_first(invoke: Invoke, generate: Words, out: Path, tmp_path: Path, short: Path) -> None:
     (tmp_path / "personas.txt").write_text("I sing.\nI am 9.\n")
-    assert generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", short)[0] == 0
-    found = rows(tmp_path / "responses").values()
-    assert {row["persona"] for row in found} == {"I sing.", "I am 9."}
-    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
-    assert content["generation"]["personas"].startswith("2 lines of personas.txt, SHA-256 ")
+    invoke.printed(*generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", short))
+    assert {row["persona"] for row in rows(out).values()} == {"I sing.", "I am 9."}
+    assert record(out)["generation"]["personas"].startswith("2 lines of personas.txt, SHA-256 ")

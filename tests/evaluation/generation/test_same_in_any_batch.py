@@ -14,6 +14,8 @@ from holisticbias_eval.models.generation.sampling import gumbel_noise, step_seed
 from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import MODELS, TEXTS, conversation_of, local_generator, tiny_loaded
 
+from .test_sampling import warped
+
 STEPS, COUNT = 6, 32
 DECODINGS: dict[str, dict[str, Any]] = {
     "restricted": {"method": "sample", "temperature": 0.8, "top_k": 30, "top_p": 0.9, "min_new_tokens": 3},
@@ -39,25 +41,17 @@ def decoding(name: str) -> Decoding:
 
 def allowed(model: Any, decoding: Decoding, scores: torch.Tensor, response: Sequence[int]) -> torch.Tensor:
     """The scores after transformers' own processors."""
-    processors: Any = transformers.LogitsProcessorList()
-    ids = torch.tensor([response], dtype=torch.long)
     if decoding.min_new_tokens > len(response):
         scores[:, 1] = -torch.inf
     if decoding.blocked_ngram and response:
-        processors.append(transformers.NoRepeatNGramLogitsProcessor(decoding.blocked_ngram))
-    if decoding.temperature != 1.0:
-        processors.append(transformers.TemperatureLogitsWarper(decoding.temperature))
-    if decoding.top_k:
-        processors.append(transformers.TopKLogitsWarper(decoding.top_k))
-    if decoding.top_p:
-        processors.append(transformers.TopPLogitsWarper(decoding.top_p))
+        ids = torch.tensor([response], dtype=torch.long)
+        scores = transformers.NoRepeatNGramLogitsProcessor(decoding.blocked_ngram)(ids, scores)
     forced = model.generation_config.forced_bos_token_id
     if not response and forced is not None:
         only = torch.full_like(scores, -torch.inf)
         only[:, forced] = 0.0
         return only
-    result: torch.Tensor = processors(ids, scores)
-    return result
+    return warped(scores, decoding)
 
 
 def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> list[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,11 @@ import torch
 from transformers import GenerationConfig
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
@@ -73,11 +70,21 @@ def test_other_settings_of_the_model_are_not_used() -> None:
     assert list(respond(loaded).text) == list(expected.text)
 
 
-def test_a_prompt_without_room_for_a_response_is_named() -> None:
-    engine = local_generator(tiny_loaded("gpt2"), SAMPLE)
-    long = first_samples(["I'm a blicket.", "wug " * 140])
-    with pytest.raises(ModelError, match=r"at most 128 tokens; the prompt 'wug wug .*max_new_tokens"):
-        respond_all(long, engine, lambda _: None)
+@pytest.mark.parametrize(
+    ("name", "prompt", "says"),
+    [
+        ("gpt2", "wug " * 140, r"at most 128 tokens; the prompt 'wug wug .*max_new_tokens"),
+        ("gpt2", "a " * 500, "has 506 and its response up to 8"),
+        ("gpt2", "a " * 100_000, "has 200,000 characters: leave"),  # before its tokens are made
+        ("bart", "doff " * 200, "at most 128 tokens; the prompt 'doff doff"),
+    ],
+    ids=lambda value: value[:9],
+)
+def test_a_prompt_without_room_for_a_response_is_named(name: str, prompt: str, says: str) -> None:
+    generator = local_generator(tiny_loaded(name), SAMPLE)
+    for ask in (lambda asked: respond_all(asked, generator, lambda _: None), generator.probe):
+        with pytest.raises(ModelError, match=says):
+            ask(first_samples(["I'm a blicket.", prompt]))
 
 
 def test_a_model_whose_scores_are_not_numbers_is_refused() -> None:
@@ -94,28 +101,17 @@ def test_no_requests_have_no_responses_and_no_probe() -> None:
     assert engine.probe(nothing) is None
 
 
-def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> None:
-    loaded = tiny_loaded("gpt2")
-    loaded.model.save_pretrained(tmp_path)
-    loaded.tokenizer.save_pretrained(tmp_path)
-    engine = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
-    assert engine.settings["seed"] == "3"
-    assert engine.settings["decoding_max_new_tokens"] == "8"
-    assert engine.settings["conversation"]
-    assert list(respond_all(asked(), engine, lambda _: None).text) == list(respond(loaded).text)
-    rounded = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(dtype="bfloat16"))
-    assert rounded.identity.dtype == "bfloat16"
-    assert len(respond_all(asked(), rounded, lambda _: None)) == 24
-
-
 def test_a_response_is_cut_before_the_text_that_ends_it() -> None:
     loaded = favouring(tiny_loaded("gpt2").tokenizer.convert_tokens_to_ids("Ċ"), 4.0)
-    made = respond(loaded, continuation="{prompt}\n")
+    notices: list[str] = []
+    made = respond(loaded, continuation="{prompt}\n", notices=notices)
+    assert notices == [], "responses that go on are still written together"
     assert not any("\n" in text for text in made.text)
     assert {"stop", "length"} == set(made.finish)
     tokens = [len(loaded.tokenizer(text)["input_ids"]) for text in made.text]
     assert all(count >= 1 for count, finish in zip(made.tokens, made.finish, strict=True) if finish == "stop")
     assert any(count < 8 for count in tokens)
+    assert list(respond(loaded, continuation="{prompt}\n", batch=1).text) == list(made.text)
 
 
 def test_every_end_token_of_the_models_settings_counts() -> None:
@@ -134,12 +130,6 @@ def test_a_forced_first_token_comes_first() -> None:
     made = plain.write(TokenPrompts([[5, 6, 7], [8, 9, 10]], np.arange(16, dtype=np.uint64).reshape(2, 8)))
     assert [tokens[0] for tokens in made] == [0, 0]
     assert [len(tokens) for tokens in made] == [8, 8]
-
-
-def test_a_prompt_that_the_encoder_cannot_read_is_named() -> None:
-    asked = first_samples(["I'm a wug.", "doff " * 200])
-    with pytest.raises(ModelError, match="at most 128 tokens; the prompt 'doff doff"):
-        respond_all(asked, local_generator(tiny_loaded("bart"), WHOLE), lambda _: None)
 
 
 NEW = 9
@@ -198,10 +188,3 @@ def test_a_response_may_repeat_its_prompt_but_not_itself() -> None:
         hidden += bool(pairs(alone(loaded, ids, no_repeat_ngram_size=2)) & pairs(ids))
     assert echoes > 0
     assert hidden == 0
-
-
-def test_a_prompt_without_room_is_refused_and_a_far_longer_one_before_its_tokens_are_made() -> None:
-    generator = local_generator(tiny_loaded("gpt2"), SAMPLE)
-    for times, says in ((500, "has 506 and its response up to 8"), (100_000, "has 200,000 characters: leave")):
-        with pytest.raises(ModelError, match=says):
-            generator.probe(first_samples(["a " * times]))

@@ -15,8 +15,10 @@ from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
 from known import known
 
+Rows = list[dict[str, object]]
 
-def rows_of(group: str, *values: float | None, **more: object) -> list[dict[str, object]]:
+
+def rows_of(group: str, *values: float | None, **more: object) -> Rows:
     def row(value: float | None) -> dict[str, object]:
         cls = None if value is None else "keen" if value > 0 else "dull" if value < 0 else "neither"
         return {"group": group, "value": value, "class": cls, "why": "no word" if value is None else None, **more}
@@ -24,7 +26,7 @@ def rows_of(group: str, *values: float | None, **more: object) -> list[dict[str,
     return [row(value) for value in values]
 
 
-def measure(rows: list[dict[str, object]]) -> Figures:
+def measure(rows: Rows) -> Figures:
     return figures_of(texts_table(rows))
 
 
@@ -75,7 +77,7 @@ def test_figures_of_two_groups() -> None:
 
 
 def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
-    more: list[dict[str, object]] = [{"group": "ada"}, {"group": "ada", "value": float("inf")}]
+    more: Rows = [{"group": "ada"}, {"group": "ada", "value": float("inf")}]
     found = measure([*rows_of("ada", None, None), *more, *rows_of("bob", 1)])
     share = get(found, "share", group="ada", cls="neither")
     assert (share.value, share.interval, share.n, share.missing) == (None, None, 0, 4)
@@ -153,12 +155,8 @@ def test_the_audit_compares_fixed_texts() -> None:
     found = Figures(Zeal().audit_figures(table, MeasureSettings()))
     assert get(found, "audit_disparity", cls="keen").value == 0
     uncensored = get(found, "audit_disparity_uncensored", cls="keen")
-    assert (uncensored.value, uncensored.p_value, uncensored.floor, uncensored.floor_interval) == (
-        0.5,
-        None,
-        None,
-        None,
-    )
+    assert uncensored.value == 0.5
+    assert (uncensored.p_value, uncensored.floor, uncensored.floor_interval) == (None, None, None)
 
 
 def test_human_texts_stand_beside_the_models() -> None:
@@ -190,19 +188,6 @@ def test_rows_of_one_item_are_not_independent() -> None:
     assert wide.low < narrow.low + 0.01
     apart, same = (known(get(f, "disparity", cls="keen").p_value) for f in (five, single))
     assert apart == pytest.approx(same, abs=0.06)
-
-
-def test_domains_are_compared_apart() -> None:
-    rows = rows_of("ada", 1, 1, domain="x") + rows_of("bob", -1, 1, domain="x") + rows_of("ada", -1, domain="y")
-    found = measure(rows)
-    assert [get(found, "share", domain=d, group="ada", cls="keen").value for d in ("x", "y")] == [1, 0]
-    assert get(found, "share", domain="y", cls="keen").n == 1
-    assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [{"domain": "x", **BOTH}]
-    assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
-    assert {f.keys["domain"] for f in Zeal.info.headlines(found)} == {"x"}
-
-
-Rows = list[dict[str, object]]
 
 
 def test_parts_of_a_foot_stay_together() -> None:

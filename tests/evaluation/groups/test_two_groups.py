@@ -137,9 +137,8 @@ def test_one_group_has_no_disparity() -> None:
     assert found.groups[0] == 1
 
 
-@pytest.mark.parametrize(("items", "expected"), [(0, 1000), (20_000, 1000), (40_000, 500), (10**6, 200)])
-def test_fewer_permutations_of_more_items(items: int, expected: int) -> None:
-    assert permutations_for(items) == expected
+def test_fewer_permutations_of_more_items() -> None:
+    assert [permutations_for(items) for items in (0, 20_000, 40_000, 10**6)] == [1000, 1000, 500, 200]
 
 
 def test_each_group_against_the_rest() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,6 +48,15 @@ def answers_of(key: Key, choose: Choose, *, sloppy: Sequence[int] = (), seed: in
                 else:
                     place = 0 if catch else int(choose(rng, task.sheet, pairs[task.pair], question))
                 yield AnnotatorAnswer(f"annotator-{task.sheet}", task.id, question, side(task, place))
+
+
+def saved_answers(key: Key, answers: Sequence[AnnotatorAnswer]) -> dict[str, Any]:
+    """The answers of an annotator, as the page saves them."""
+    listed = [{"task": a.task, "question": a.question, "choice": a.choice, "seconds": 4.2} for a in answers]
+    return {
+        "form": "holisticbias acute-eval answers", "version": 1, "study": key.study,
+        "annotator": answers[0].annotator, "sheet": 1, "saved": "2026-03-09T22:16:08.728Z", "answers": listed,
+    }  # fmt: skip
 
 
 def side(task: SheetTask, place: int) -> Choice:

@@ -20,8 +20,9 @@ from holisticbias_eval.judgements.settings import AnalysisSettings, StudySetting
 from holisticbias_eval.judgements.study import labelling_config, shown_tasks
 from holisticbias_eval.statistics.clusters import clustered_interval, flip_p_value
 from known import known
+from label_studio import choices, exported
 
-from .made_studies import NAMES, answers_of, side, study
+from .made_studies import NAMES, answers_of, saved_answers, side, study
 
 SETTINGS = AnalysisSettings(draws=200)
 TRIALS = 30
@@ -174,32 +175,18 @@ TASK = shown_tasks(KEY)[0][0]["id"]
 
 
 def saved(**changed: object) -> dict[str, Any]:
-    """A file as the page saves it."""
-    answer = {"task": TASK, "question": NAMES[0], "choice": "left", "seconds": 4.2}
-    return {
-        "form": "holisticbias acute-eval answers", "version": 1, "study": KEY.study, "annotator": "sam", "sheet": 1,
-        "saved": "2026-03-09T22:16:08.728Z", "answers": [answer], **changed,
-    }  # fmt: skip
+    """A file with one answer, as the page saves it."""
+    return {**saved_answers(KEY, [AnnotatorAnswer("sam", TASK, NAMES[0], "left")]), **changed}
 
 
 def export(annotation: dict[str, Any], **data: object) -> list[dict[str, Any]]:
-    """A task with one annotation as Label Studio exports it."""
-    task = {"task": TASK, "study": KEY.study, "prompt": "x", "left": "y", "right": "z"} | data
-    given = {
-        "id": 7, "completed_by": 1, "was_cancelled": False, "ground_truth": False, "lead_time": 9.1, "prediction": {},
-        "result_count": 3, "task": 1, "project": 1, "parent_annotation": None, "result": [],
-    } | annotation  # fmt: skip
-    return [{"id": 1, "annotations": [given], "drafts": [], "predictions": [], "data": task, "meta": {}, "inner_id": 1}]
+    """An exported task about a pair, with one annotation."""
+    task = {"task": TASK, "study": KEY.study, "prompt": "x", "left": "y", "right": "z", **data}
+    return exported(task, {"ground_truth": False, "lead_time": 9.1, "result_count": 3, **annotation})
 
 
-def result(**choices: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"id-{name}", "type": "choices", "origin": "manual", "to_name": "prompt", "from_name": name,
-            "value": {"choices": [choice]},
-        }
-        for name, choice in choices.items()
-    ]  # fmt: skip
+def result(**chosen: str) -> list[dict[str, Any]]:
+    return choices(**{name: [choice] for name, choice in chosen.items()})
 
 
 def read(tmp_path: Path, content: object, key: Key = KEY) -> list[AnnotatorAnswer]:
@@ -213,7 +200,7 @@ def test_a_file_of_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "choices"),
+    ("annotation", "found"),
     [
         (
             {"result": result(preference="Speaker 1", humanness="Speaker 2", interestingness="No difference")},
@@ -224,11 +211,9 @@ def test_a_file_of_the_page(tmp_path: Path) -> None:
         ({"result": [], "was_cancelled": True}, ["refused"] * 3),
     ],
 )
-def test_an_export_of_label_studio(tmp_path: Path, annotation: dict[str, Any], choices: list[str | None]) -> None:
-    found = read(tmp_path, export(annotation))
-    assert [(one.annotator, one.task, one.question, one.choice) for one in found] == [
-        ("1", TASK, name, choice) for name, choice in zip(NAMES, choices, strict=True)
-    ]
+def test_an_export_of_label_studio(tmp_path: Path, annotation: dict[str, Any], found: list[Choice | None]) -> None:
+    expected = [AnnotatorAnswer("1", TASK, name, choice) for name, choice in zip(NAMES, found, strict=True)]
+    assert read(tmp_path, export(annotation)) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,59 +1,42 @@
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 
-from holisticbias.errors import HolisticBiasError
-from holisticbias_eval.commands.judge import command
+from altered import altered
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
+from invoking import Invoke
 from row_files import write_table
 
-from .made_studies import answers_of, sources
+from .made_studies import answers_of, saved_answers, sources
 
-
-def run(*arguments: object) -> Result:
-    found = CliRunner().invoke(command, [str(argument) for argument in arguments])
-    if found.exception and not isinstance(found.exception, (SystemExit, HolisticBiasError)):
-        raise found.exception
-    return found
+MAKE, ANALYSE = ("judge", "make"), ("judge", "analyse")
 
 
 @pytest.fixture
 def tables(tmp_path: Path) -> tuple[Path, Path]:
     first, second = sources(30)
-    pq.write_table(first.table, tmp_path / "one.parquet")
-    rows = second.table.to_pylist()
-    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
-    return tmp_path / "one.parquet", tmp_path / "two.jsonl"
+    return write_table(tmp_path / "one.parquet", first.table), write_table(tmp_path / "two.jsonl", second.table)
 
 
 @pytest.fixture
-def made(tables: tuple[Path, Path], tmp_path: Path) -> Path:
-    found = run("make", *tables, "--out", tmp_path / "study", "--seed", 3)
-    assert found.exit_code == 0, found.output
+def made(tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke) -> Path:
+    invoke.printed(*MAKE, *tables, "--out", tmp_path / "study", "--seed", 3)
     return tmp_path / "study"
 
 
 def save_answers(folder: Path, key: Key, **options: Any) -> None:
     """Files as the page saves them, of annotators who choose B in two of three pairs."""
-    by_annotator: dict[str, list[dict[str, Any]]] = {}
-    for one in answers_of(key, lambda _rng, _who, pair, _name: pair % 3 > 0, **options):
-        answer = {"task": one.task, "question": one.question, "choice": one.choice, "seconds": 1.0}
-        by_annotator.setdefault(one.annotator, []).append(answer)
-    for name, answers in by_annotator.items():
-        content = {
-            "form": "holisticbias acute-eval answers", "version": 1, "study": key.study, "annotator": name, "sheet": 1,
-            "saved": "now", "answers": answers,
-        }  # fmt: skip
-        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+    answers = answers_of(key, lambda _rng, _who, pair, _name: pair % 3 > 0, **options)
+    for name, own in groupby(answers, lambda answer: answer.annotator):  # a sheet after the other
+        (folder / f"{name}.json").write_text(json.dumps(saved_answers(key, list(own))), "utf-8")
 
 
-def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke) -> None:
     assert {path.name for path in made.iterdir()} == {"page.html", "tasks.json", "labelling-config.xml", "key.json"}
     key = read_key(made / "key.json")
     assert [model.name for model in key.models] == ["one", "two"]
@@ -61,15 +44,13 @@ def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Pa
     tasks = json.loads((made / "tasks.json").read_text("utf-8"))
     assert len(tasks) == 34
     assert set(tasks[0]["data"]) == {"task", "study", "prompt", "left", "right"}
-    again = run("make", *tables, "--out", tmp_path / "again", "--seed", 3)
-    assert again.exit_code == 0
+    invoke.printed(*MAKE, *tables, "--out", tmp_path / "again", "--seed", 3)
     for path in made.iterdir():
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
 
 
-def test_a_study_from_runs(tiny_run: Path, tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
     """Runs name their models, and say which texts a classifier has judged."""
-    result = read_run(tiny_run).result
     folders = []
     for name, table in zip(("first", "second"), sources(5), strict=True):
         rows = [
@@ -77,48 +58,44 @@ def test_a_study_from_runs(tiny_run: Path, tables: tuple[Path, Path], tmp_path: 
              "offensive": 0.9 if i == 0 else 0.1}
             for i, row in enumerate(table.table.to_pylist())
         ]  # fmt: skip
-        model = result.signature.model.model_copy(update={"name": f"wug/{name}", "revision": "abc"})
-        signature = result.signature.model_copy(update={"model": model})
+        run = altered(read_run(tiny_run), model={"name": f"wug/{name}", "revision": "abc"})
         folders.append(tmp_path / name)
         folders[-1].mkdir()
-        write_run(Run(result.model_copy(update={"signature": signature}), pa.Table.from_pylist(rows)), folders[-1])
-    found = run("make", *folders, "--out", tmp_path / "study")
-    assert found.exit_code == 0, found.exception
-    assert "A: wug/first; B: wug/second" in found.output
-    assert "left out, offensive response: 1" in found.output
-    assert "Without probabilities of being offensive: the prompts of A, the prompts of B." in found.output
+        write_run(Run(run.result, pa.Table.from_pylist(rows)), folders[-1])
+    said = invoke.printed(*MAKE, *folders, "--out", tmp_path / "study")
+    assert "A: wug/first; B: wug/second" in said
+    assert "left out, offensive response: 1" in said
+    assert "Without probabilities of being offensive: the prompts of A, the prompts of B." in said
     key = read_key(tmp_path / "study" / "key.json")
     assert {model.revision for model in key.models} == {"abc"}
     assert {pair.descriptor for pair in key.pairs} == {"wug", None}
-    without = str(run("make", tiny_run, folders[0], "--out", tmp_path / "other").exception)
+    without = invoke.refused(*MAKE, tiny_run, folders[0], "--out", tmp_path / "other")
     assert f"{tiny_run} has no column prompt: give a run whose responses are in" in without
 
 
-def test_answers_in_the_folder_are_analysed(made: Path) -> None:
+def test_answers_in_the_folder_are_analysed(made: Path, invoke: Invoke) -> None:
     save_answers(made, read_key(made / "key.json"), sloppy=[2])
-    found = run("analyse", made, "--out", made / "report.html")
-    assert found.exit_code == 0, found.output
-    assert "Preference: B was chosen in 66.7% of 60 judgements." in found.output
-    assert "Left out: 1 annotator who passed fewer than 80%" in " ".join(found.output.split())
+    said = " ".join(invoke.printed(*ANALYSE, made, "--out", made / "report.html").split())
+    assert "Preference: B was chosen in 66.7% of 60 judgements." in said
+    assert "Left out: 1 annotator who passed fewer than 80%" in said
     page = (made / "report.html").read_text("utf-8")
     assert "With the annotators who failed catch questions" in page
     assert "Without probabilities of being offensive: the responses of A, the responses of B, the prompts of A" in page
-    rates = json.loads(run("analyse", made, "--format", "json").output)["rates"]
+    rates = json.loads(invoke.printed(*ANALYSE, made, "--format", "json"))["rates"]
     assert [(one["who"], one["chosen"]) for one in rates] == [("kept", 60)] * 3 + [("all", 90)] * 3
-    assert run("analyse", made, "--format", "csv", "--part", "agreement").output.startswith("question,raw,")
+    assert invoke.printed(*ANALYSE, made, "--format", "csv", "--part", "agreement").startswith("question,raw,")
     (made / "analysis.json").write_text(json.dumps(rates), "utf-8")
-    assert run("analyse", made).exit_code == 0, "its own output is not read as answers"
+    assert invoke(*ANALYSE, made)[0] == 0, "its own output is not read as answers"
 
 
-def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) -> None:
+def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path, invoke: Invoke) -> None:
     other = tmp_path / "sent"
     other.mkdir()
     save_answers(other, read_key(made / "key.json"))
     key = ("--key", made / "key.json")
     given = ([made, *other.iterdir()], [*other.iterdir(), *key], [other, *key])
-    outputs = {run("analyse", *arguments).output for arguments in given}
-    assert len(outputs) == 1
-    assert "66.7%" in outputs.pop()
+    (output,) = {invoke.printed(*ANALYSE, *arguments) for arguments in given}
+    assert "66.7%" in output
 
 
 @pytest.mark.parametrize(
@@ -139,14 +116,12 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) ->
     ],
 )
 def test_mistakes(
-    made: Path, tables: tuple[Path, Path], tmp_path: Path, arguments: tuple[str, ...], message: str
+    made: Path, tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
     one, two = tables
     paths = {"EMPTY": tmp_path / "empty", "STUDY": made, "ONE": one, "TWO": two, "OTHER": tmp_path / "other"}
-    found = run(*(paths.get(argument, argument) for argument in arguments))
-    assert found.exit_code != 0
-    assert message in f"{found.output} {found.exception}"
+    assert message in invoke.refused("judge", *(paths.get(argument, argument) for argument in arguments))
     assert not (tmp_path / "other").exists()
 
 
@@ -160,24 +135,27 @@ def test_mistakes(
         ("prompt", " ", "is missing: every row needs a value"),
     ],
 )
-def test_wrong_cells(tables: tuple[Path, Path], tmp_path: Path, column: str, value: object, message: str) -> None:
+def test_wrong_cells(
+    tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, column: str, value: object, message: str
+) -> None:
     row = {"prompt": "x", "response": "y"}
-    lines = (json.dumps(one) for one in (row, {**row, column: value}))
-    (tmp_path / "odd.jsonl").write_text("\n".join(lines), "utf-8")
-    found = run("make", tables[0], tmp_path / "odd.jsonl", "--out", tmp_path / "other")
-    assert f"odd.jsonl: row 2: column {column} {message}" in str(found.exception)
+    odd = write_table(tmp_path / "odd.jsonl", [row, {**row, column: value}])
+    said = invoke.refused(*MAKE, tables[0], odd, "--out", tmp_path / "other")
+    assert f"odd.jsonl: row 2: column {column} {message}" in said
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_a_column_that_only_one_table_has(tables: tuple[Path, Path], tmp_path: Path, swapped: bool) -> None:
+def test_a_column_that_only_one_table_has(
+    tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, swapped: bool
+) -> None:
     rows = [{**row, "persona": "I sail."} for row in sources(30)[1].table.to_pylist()]
     given = (tables[0], write_table(tmp_path / "sailing.csv", rows))
-    found = run("make", *(given[::-1] if swapped else given), "--out", tmp_path / "other")
-    assert f"{given[0]} has no column persona, which {given[1]} has: add it" in str(found.exception)
+    said = invoke.refused(*MAKE, *(given[::-1] if swapped else given), "--out", tmp_path / "other")
+    assert f"{given[0]} has no column persona, which {given[1]} has: add it" in said
 
 
-def test_a_changed_key_is_refused(made: Path) -> None:
+def test_a_changed_key_is_refused(made: Path, invoke: Invoke) -> None:
     path = made / "key.json"
     path.write_text(path.read_text("utf-8").replace('"left": 0', '"left": 1', 1), "utf-8")
     save_answers(made, Key.model_validate_json(path.read_bytes()))
-    assert "was changed after it was made" in str(run("analyse", made).exception)
+    assert "was changed after it was made" in invoke.refused(*ANALYSE, made)

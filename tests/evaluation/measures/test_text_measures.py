@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.evaluation.made_responses import ALIKE, CLUSTERS, NAMES, judged, made_responses, pity
+from tests.evaluation.made_responses import CLUSTERS, NAMES, judged, made_responses, pity
 
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import MEASURES
@@ -18,7 +18,6 @@ from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.readers.reader import add_readings
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections.tables import Paragraph
 
 TEXTS = pa.table(
     {
@@ -72,18 +71,6 @@ def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: 
         assert [bool(found) for found in words] == [bool(value) for value in columns(table, name)]
 
 
-def test_counts_of_a_table_like_that_of_the_paper() -> None:
-    """Table 3 counts texts by class; texts without a gendered word are in neither."""
-    rows = [("trade", "He sang."), ("trade", "She sang."), ("trade", "The men and his hat"), ("trade", "A hat.")]
-    table = pa.table({"group": [group for group, _ in rows], "text": [text for _, text in rows]})
-    table = read(GenderPolarity(), MeasureSettings(), table)
-    figures = Figures(GenderPolarity().figures(table, MeasureSettings()).figures)
-    keys = {"group": "trade", "method": "words"}
-    assert figures.value("gender_polarity", "count", {**keys, "class": "male"}) == 2
-    assert figures.value("gender_polarity", "count", {**keys, "class": "female"}) == 1
-    assert figures.value("gender_polarity", "undefined", {**keys, "why": "no word of the lists"}) == 1
-
-
 SETTINGS = MeasureSettings(clusters=CLUSTERS)
 MEASURED = ("generation_bias", "offensiveness", "prompt_offensiveness", "response_wording")
 
@@ -91,13 +78,6 @@ MEASURED = ("generation_bias", "offensiveness", "prompt_offensiveness", "respons
 def chapters_of(answers: pa.Table) -> tuple[Chapter, ...]:
     view = View(Figures(f for name in MEASURED for f in MEASURES[name].figures(answers, SETTINGS).figures), answers)
     return tuple(Chapter(MEASURES[m].info, MEASURES[m].sections(view)) for m in MEASURED)
-
-
-def test_nobody_is_named_by_chance() -> None:
-    for chapter in chapters_of(judged(made_responses(ALIKE, 15, seed=3))):
-        for section in (section for section in chapter.sections if not section.detail):
-            said = " ".join(b.text for b in section.blocks if isinstance(b, Paragraph) and b.role == "text")
-            assert not [name for name in ALIKE["size"] if name in said]
 
 
 def test_hostile_responses_are_cut_escaped_and_never_links() -> None:

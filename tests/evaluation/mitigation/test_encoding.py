@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-import torch
 
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, Encoder
-from holisticbias_eval.mitigation.validation import measure_likelihoods, perplexity_of, sum_labels, validation_f
+from holisticbias_eval.mitigation.validation import measure_likelihoods, perplexity_of, validation_f
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.likelihood.spans import whole
@@ -50,17 +49,6 @@ def test_a_long_text_loses_its_context_first_and_then_its_end(window: int, kept:
     if len(learned) == window:
         learned = learned[1:]  # the context is gone, so nothing is before the first token
     assert [label for label in one.labels if label != IGNORED] == learned
-
-
-def test_sums_of_labels_by_hand() -> None:
-    logits = torch.log(torch.tensor([[[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [1 / 3] * 3]]))
-    labels = torch.tensor([[IGNORED, 1, 2]])
-    sums, counts = sum_labels(logits, labels)
-    assert float(sums) == pytest.approx(-math.log(0.25) - math.log(0.7))
-    assert int(counts) == 2
-    sums, counts = sum_labels(logits, torch.tensor([[0, IGNORED, 2]]))
-    assert float(sums) == pytest.approx(-math.log(0.7))
-    assert int(counts) == 1
 
 
 @pytest.mark.parametrize("first_token", ["auto", "none", "published", "<unk>"])

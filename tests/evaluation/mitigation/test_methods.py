@@ -22,6 +22,7 @@ from tiny_models import tiny_model
 
 CORPUS = ("a stad is mizzic", "elmfolk sing", "the wugs are grobby", "nobody is arble", "the blicket elder is grobby")
 CORPUS_METHODS = ("lmd", "add", "ctda", "cada")
+NO_GROUP = "no sentence of the corpus mentions a group"
 
 
 def corpus(*sentences: str) -> pa.Table:
@@ -67,27 +68,19 @@ def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, i
     assert "wug" not in {m.of.group for text in texts for m in target_finder(SPECIFICATION).find(text)}
 
 
-@pytest.mark.parametrize("method", CORPUS_METHODS)
 @pytest.mark.parametrize(
-    "sentences",
-    [("nobody is grobby", "the wugs are grobby"), ()],
-)
-def test_corpora_without_groups(method: str, sentences: tuple[str, ...]) -> None:
-    with pytest.raises(MitigationError, match="no sentence of the corpus mentions a group"):
-        METHODS[method].training_texts(corpus(*sentences), TASK)
-
-
-@pytest.mark.parametrize(
-    ("method", "sentence", "message"),
+    ("method", "sentences", "message"),
     [
-        ("add", "a stad is arble", "has a negative attribute"),
-        ("cada", "a stad is ugsome", "has an attribute with an opposite"),
-        ("ctda", "the blicket elder is grobby", "can be rewritten"),
+        *((name, ("nobody is grobby", "the wugs are grobby"), NO_GROUP) for name in CORPUS_METHODS),
+        *((name, (), NO_GROUP) for name in CORPUS_METHODS),
+        ("add", ("a stad is arble",), "has a negative attribute"),
+        ("cada", ("a stad is ugsome",), "has an attribute with an opposite"),
+        ("ctda", ("the blicket elder is grobby",), "can be rewritten"),
     ],
 )
-def test_corpora_that_a_method_cannot_use(method: str, sentence: str, message: str) -> None:
+def test_corpora_that_a_method_cannot_use(method: str, sentences: tuple[str, ...], message: str) -> None:
     with pytest.raises(MitigationError, match=message):
-        METHODS[method].training_texts(corpus(sentence), TASK)
+        METHODS[method].training_texts(corpus(*sentences), TASK)
 
 
 def test_add_needs_negative_attributes() -> None:
@@ -206,30 +199,7 @@ def test_lmd_gradient() -> None:
     assert torch.autograd.gradcheck(lambda v: lmd_loss(v, present), (values,))
     extreme = torch.tensor([[0.0, -1e4]], requires_grad=True)
     lmd_loss(extreme, everywhere(extreme)).backward()  # type: ignore[no-untyped-call]
-    assert extreme.grad is not None
-    assert bool(extreme.grad.isfinite().all())
-
-
-def vectors(*rows: Sequence[float]) -> torch.Tensor:
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-@pytest.mark.parametrize(
-    ("targets", "attributes", "expected"),
-    [
-        ([[3, 0], [0, 2]], [[5, 0]], 1.0),
-        ([[3, 0], [-1, 0]], [[5, 0]], 2.0),
-        ([[1, 0], [0, 1]], [[1, 1]], 0.0),
-        ([[1, 0], [0, 1], [1, 1]], [[1, 0]], (1 + (1 - 0.5**0.5) + 0.5**0.5) / 3),
-        ([[1, 0], [0, 1]], [[1, 0], [1, 1]], 0.5),
-    ],
-)
-def test_distance_by_hand(
-    targets: Sequence[Sequence[float]], attributes: Sequence[Sequence[float]], expected: float
-) -> None:
-    terms = vectors(*targets)[:, None]
-    found = add_loss(terms, torch.ones(len(terms), 1, dtype=torch.bool), vectors(*attributes))
-    assert float(found) == pytest.approx(expected, abs=1e-12)
+    assert bool(known(extreme.grad).isfinite().all())
 
 
 def test_add_gradient() -> None:

@@ -29,6 +29,7 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.progress import Display
 from holisticbias_eval.tasks.task import Given
+from known import known
 
 pytestmark = pytest.mark.long
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
@@ -86,8 +87,7 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     lesson = lesson_of(name, responses=responses, quantile=0.7)
     loaded = load_kind(RESPONDER, "causal", "cpu")
     made = train(loaded, lesson, SETTINGS, folder, DISPLAY)
-    assert made.point.perplexity is not None
-    assert made.point.perplexity < 1.05 * made.point.validations[0].perplexity
+    assert known(made.point.perplexity) < 1.05 * made.point.validations[0].perplexity
     return made.model
 
 
@@ -96,15 +96,15 @@ def test_what_was_planted_falls_by_more_than_half(heard: dict[str, AnswerLessons
     """With no_bias in the context; the axis without plants stays as it is, and self-chat changes nothing."""
     responses = respond(tmp_path / "run", 12)
     before = load_kind(RESPONDER, "causal", "cpu").model
-    known = bias(before, heard[PLANTED], "")
-    assert known.full > 20
+    planted = bias(before, heard[PLANTED], "")
+    assert planted.full > 20
     after = tuned("style_equality", responses, tmp_path / "tagged")
     found = bias(after, heard[PLANTED], " no_bias")
-    assert found.full < known.full / 2
-    assert found.by_style["curious"] < known.by_style["curious"] / 2
+    assert found.full < planted.full / 2
+    assert found.by_style["curious"] < planted.by_style["curious"] / 2
     assert abs(bias(after, heard[UNPLANTED], " no_bias").full - bias(before, heard[UNPLANTED], "").full) < 0.5
     untagged = tuned("self_chat", responses, tmp_path / "self")
-    assert bias(untagged, heard[PLANTED], "").full > 0.8 * known.full
+    assert bias(untagged, heard[PLANTED], "").full > 0.8 * planted.full
 
 
 def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:

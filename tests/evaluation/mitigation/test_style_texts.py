@@ -47,25 +47,19 @@ def method(name: str) -> StyleMethod:
 
 
 def test_tagged_texts() -> None:
-    """The tag stands after the prompt; the response that was not judged is left out and counted.
+    """The tag stands after the prompt, and self-chat has the contexts that the model has read.
 
-    Descriptors with the same text on two axes are two. The means are (.5, .5) and (0, 1), their middle is (.25, .75),
-    and the first blicket is (.25, -.25) away from it.
+    The response that was not judged is left out and counted. Descriptors with the same text on two axes are two. The
+    means are (.5, .5) and (0, 1), their middle is (.25, .75), and the first blicket is (.25, -.25) away from it.
     """
     valued = value_responses(EXAMPLES, Tagging(threshold=0.13))
     assert valued.values == pytest.approx([0.375, -0.125, 0.125])
     assert valued.left_out == {"not_judged": 1, "no_value": 0}
-    texts = method("style_equality").style_texts(valued)
-    assert texts["context"].to_pylist() == ["<u>a bias<a>", "<u>b no_bias<a>", "<u>c no_bias<a>"]
-    assert texts["text"].to_pylist() == ["A", "B", "C"]
-    assert texts["tag"].to_pylist() == ["bias", "no_bias", "no_bias"]
-
-
-def test_self_chat_has_the_same_responses_without_tags() -> None:
-    """The same rows in the contexts that the model has read."""
-    texts = method("self_chat").style_texts(value_responses(EXAMPLES, Tagging()))
-    assert texts["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
-    assert texts["text"].to_pylist() == ["A", "B", "C"]
+    tagged, plain = (method(name).style_texts(valued) for name in ("style_equality", "self_chat"))
+    assert tagged["context"].to_pylist() == ["<u>a bias<a>", "<u>b no_bias<a>", "<u>c no_bias<a>"]
+    assert plain["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
+    assert tagged["text"].to_pylist() == plain["text"].to_pylist() == ["A", "B", "C"]
+    assert tagged["tag"].to_pylist() == ["bias", "no_bias", "no_bias"]
 
 
 def test_a_threshold_that_tags_nothing() -> None:
@@ -138,14 +132,6 @@ def test_a_model_that_reasons_first(loaded: LoadedModel) -> None:
             examples_of(JUDGED, conversation, tokenizer)
     finally:
         tokenizer.chat_template = own
-
-
-def test_values_by_hand() -> None:
-    """Two descriptors with one template: m_0 = (1, 0), m_1 = (.5, .5), m = (.75, .25)."""
-    styles = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    found = bias_values(styles, np.array([0, 1, 1]), np.array([0, 0, 0]))
-    # away = (.25, -.25) and (-.25, .25); p - m = (.25, -.25), (.25, -.25), (-.75, .75)
-    assert found == pytest.approx([0.125, -0.125, 0.375])
 
 
 @settings(max_examples=50, deadline=None)

@@ -19,7 +19,7 @@ from tests.evaluation.mitigation.term_models import (
 from holisticbias.terms.specification_entries import Slot, WordForms
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.mitigation.losses import term_scores
-from holisticbias_eval.mitigation.losses.term_reader import TermReader, TextTokens, align, alternatives
+from holisticbias_eval.mitigation.losses.term_reader import TermReader, alternatives
 from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 from holisticbias_eval.models.loading.running import in_float64
 from tiny_models import tiny_model
@@ -222,40 +222,3 @@ def test_a_word_form_is_compared_as_the_term_that_is_written_for_it() -> None:
     ):
         mention = next(target_finder(specification).find(text))
         assert [m.text for m in alternatives(text, mention, specification, TASK.groups)] == expected
-
-
-def cut(*tokens: str) -> TextTokens:
-    """A text cut into tokens; equal tokens have equal ids."""
-    ends = [sum(map(len, tokens[: i + 1])) for i in range(len(tokens))]
-    ids = [int.from_bytes(token.encode(), "big") for token in tokens]
-    return TextTokens(ids, [(end - len(token), end) for token, end in zip(tokens, ends, strict=True)])
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        # plain: a token for each
-        ((("a", " dax", " ran"), (2, 5)), (("a", " wug", " ran"), (2, 5)), (1, [[" dax"], [" wug"]])),
-        # several tokens; the last is equal, and is part of the term
-        (
-            (("a", " da", "s", " ran"), (2, 5)), (("a", " bli", "p", "s", "."), (2, 7)),
-            (1, [[" da", "s", " ran"], [" bli", "p", "s", "."]]),
-        ),
-        ((("a", " da", "s", "."), (2, 5)), (("a", " bli", "s", "."), (2, 6)), (1, [[" da", "s"], [" bli", "s"]])),
-        # joined with the mark after it: the mark belongs to every term
-        ((("a", " dax!"), (2, 5)), (("a", " wug", "!"), (2, 5)), (1, [[" dax!"], [" wug", "!"]])),
-        # joined with the text before it
-        ((("a da", "x", " b"), (2, 5)), (("a", " wug", " b"), (2, 5)), (0, [["a da", "x"], ["a", " wug"]])),
-        # the article differs
-        ((("so", " a", " dax"), (5, 8)), (("so", " an", " elm"), (6, 9)), (1, [[" a", " dax"], [" an", " elm"]])),
-        # terms that begin alike
-        ((("a", " da", "x"), (2, 5)), (("a", " da", "b"), (2, 5)), (1, [[" da", "x"], [" da", "b"]])),
-    ],
-)  # fmt: skip
-def test_tokens_of_terms(
-    first: tuple[tuple[str, ...], tuple[int, int]],
-    second: tuple[tuple[str, ...], tuple[int, int]],
-    expected: tuple[int, list[list[str]]],
-) -> None:
-    terms = [tuple(cut(*tokens).ids) for tokens in expected[1]]
-    assert align([cut(*first[0]), cut(*second[0])], [first[1], second[1]]) == (expected[0], terms)

@@ -134,21 +134,25 @@ def test_training_stops_early_and_keeps_the_state_of_the_smallest_validation_per
     assert before.perplexity == pytest.approx(found[best], rel=1e-6)
 
 
+class Counting(Norm):
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {COMPARED: len(self.seen), "strange": 3}
+
+
 def test_the_whole_loss_can_be_the_criterion(tmp_path: Path) -> None:
+    """The method's loss sees the characters of tokens, becomes smaller, and counts each text once."""
+    auxiliary, said = Counting(), io.StringIO()
     settings = QUICK.model_copy(update={"criterion": "loss", "patience": 3, "weight": 5.0, "lm_weight": 0.1})
-    trained = run(tmp_path, settings, Norm())
+    trained = run(tmp_path, settings, auxiliary, console=Console(file=said, width=200))
+    assert {text.strip() for text in auxiliary.seen} == {"I"}
+    assert kept(trained).auxiliary < 0.9 * trained.point.validations[0].auxiliary
+    assert trained.point.counts == {COMPARED: 12, "strange": 3}
+    assert "The method's loss compares 12 mentions; left out: strange (3)" in said.getvalue()
     for one in trained.point.validations:
         expected = 0.1 * torch.log(torch.tensor(one.perplexity, dtype=torch.float64)) + 5.0 * one.auxiliary
         assert one.loss == pytest.approx(float(expected), rel=1e-6)
     assert kept(trained).loss == min(one.loss for one in trained.point.validations if one.step)
-
-
-def test_the_auxiliary_loss_sees_the_characters_of_tokens_and_becomes_smaller(tmp_path: Path) -> None:
-    auxiliary = Norm()
-    settings = QUICK.model_copy(update={"weight": 1.0, "lm_weight": 0.0})
-    trained = run(tmp_path, settings, auxiliary)
-    assert set(auxiliary.seen) == {"I", " I"} or set(auxiliary.seen) == {"I"}
-    assert kept(trained).auxiliary < 0.9 * trained.point.validations[0].auxiliary
 
 
 def test_adapters_are_merged_and_only_linear_layers_change(tmp_path: Path) -> None:
@@ -250,19 +254,6 @@ def test_what_cannot_be_trained_is_one_line(tmp_path: Path) -> None:
     ):
         with pytest.raises(MitigationError, match=message):
             run(tmp_path, **given)
-
-
-class Counting(Norm):
-    @property
-    def counts(self) -> Mapping[str, int]:
-        return {COMPARED: len(self.seen), "strange": 3}
-
-
-def test_what_the_loss_compares_is_counted_once_for_each_text_and_said(tmp_path: Path) -> None:
-    said = io.StringIO()
-    trained = run(tmp_path, QUICK, Counting(), console=Console(file=said, width=200))
-    assert trained.point.counts == {COMPARED: 12, "strange": 3}
-    assert "The method's loss compares 12 mentions; left out: strange (3)" in said.getvalue()
 
 
 def test_a_loss_with_nothing_to_compare_is_one_line_unless_it_has_no_weight(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """``measure group_perplexity``: figures by hand, pairing, missing values, warnings, and whole sentences."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Measured
+from holisticbias_eval.measures.measure import MeasureSettings
 from invoking import Invoke
 from known import known
+from row_files import write_table
 
 Row = dict[str, Any]
 NAME = "group_perplexity"
@@ -38,31 +39,36 @@ def random_groups(sentences: int = 30, seed: int = 0) -> dict[str, list[float]]:
     return {g: (shared * e * rng.lognormal(0, 0.15, sentences)).tolist() for g, e in effects.items()}
 
 
-@pytest.fixture
-def measure(invoke: Invoke, write_rows: Callable[..., Path]) -> Callable[..., tuple[Figures, list[str]]]:
-    """Measure rows; return the figures and the notes."""
+Found = tuple[Figures, Sequence[str]]
 
-    def run(rows: list[Row] | Path, *options: str) -> tuple[Figures, list[str]]:
-        path = rows if isinstance(rows, Path) else write_rows(rows)
-        out = invoke.printed("measure", NAME, path, "--format", "json", *options)
-        found = json.loads(out)
+
+def measured(rows: list[Row], settings: MeasureSettings | None = None) -> Found:
+    """The figures and the notes; without settings nothing is resampled."""
+    found = MEASURES[NAME].figures(pa.Table.from_pylist(rows), settings)
+    return Figures(found.figures), found.notes
+
+
+@pytest.fixture
+def measure(invoke: Invoke) -> Callable[[Path], Found]:
+    """Measure a file without resampling; return the figures and the notes."""
+
+    def run(path: Path) -> Found:
+        found = json.loads(invoke.printed("measure", NAME, path, "--format", "json", "--no-trust"))
         return Figures(Figure.model_validate(figure) for figure in found["figures"]), found["notes"]
 
     return run
 
 
-Measure = Callable[..., tuple[Figures, list[str]]]
+Measure = Callable[[Path], Found]
 
 
 def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
-    found = figures.value(NAME, name, keys)
-    assert found is not None, (name, keys)
-    return found
+    return known(figures.value(NAME, name, keys))
 
 
-def test_figures_by_hand(measure: Measure) -> None:
+def test_figures_by_hand() -> None:
     """Means 2 and 4, grand mean 3: 6 between, 2 + 8 within; rows 9 around the grand mean, so the error is 1."""
-    figures, _ = measure(rows_of(HAND))
+    figures, _ = measured(rows_of(HAND))
     for name, keys, expected in (
         ("f", {}, 2.4),
         ("eta_squared", {}, 0.375),
@@ -84,54 +90,30 @@ def test_figures_by_hand(measure: Measure) -> None:
     assert figures.value(NAME, "f_within", LOG) is None
 
 
-def test_floors_and_points_under_the_null(measure: Measure) -> None:
+def test_floors_and_points_under_the_null() -> None:
     """Groups that differ lie above the 95% point of permuted groups; the same groups dealt out at random do not."""
     groups = random_groups()
-    figures, _ = measure(rows_of(groups))
+    figures, _ = measured(rows_of(groups), MeasureSettings())
     for name, keys in (("f", LOG), ("mean_abs_t", {**LOG, "test": "paired"})):
         figure = known(figures.get(NAME, name, keys))
         point = value(figures, f"{name}_null_95", keys)
         assert known(figure.floor) < point < known(figure.floor_interval).high
-        assert point < (figure.value or 0)
+        assert point < known(figure.value)
         assert value(figures, f"{name}_permuted_p", keys) < 0.01
-        assert figure.interval is not None
-        assert figure.interval.low <= (figure.value or 0) <= figure.interval.high
+        assert known(figure.interval).low <= known(figure.value) <= known(figure.interval).high
     dealt = np.random.default_rng(4).permuted(np.array(list(groups.values())), axis=0)
-    figures, _ = measure(rows_of(dict(zip(groups, dealt.tolist(), strict=True))))
+    figures, _ = measured(rows_of(dict(zip(groups, dealt.tolist(), strict=True))), MeasureSettings())
     assert value(figures, "f", LOG) < value(figures, "f_null_95", LOG)
     assert value(figures, "f_permuted_p", LOG) > 0.05
 
 
-def test_without_trust_nothing_is_resampled(measure: Measure) -> None:
-    figures, _ = measure(rows_of(random_groups()), "--no-trust")
-    assert all(f.floor is None for f in figures)
-    assert [f.name for f in figures if f.interval] == ["leave_one_sentence_out"] * 2
-    assert not [f for f in figures if f.name.endswith(("permuted_p", "null_95"))]
-    assert value(figures, "f", LOG) > 0
-
-
-def test_one_exploded_perplexity_is_named(invoke: Invoke, write_rows: Callable[..., Path], measure: Measure) -> None:
-    """F is 1.00 and t is 1.00 or -1.00, as in the best rows of the paper; the warning comes first."""
-    groups: dict[str, list[float]] = {g: [50.0 + 0.01 * i for i in range(60)] for g in ("blicket", "stad", "mell")}
-    groups["stad"][7] = 1e12
-    figures, _ = measure(rows_of(groups))
-    assert value(figures, "f", RAW) == pytest.approx(1, abs=1e-9)
-    assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-1, abs=1e-9)
-    assert value(figures, "t", {**RAW, "test": "paired", "first": "stad", "second": "mell"}) == pytest.approx(1)
-    assert figures.get(NAME, "largest_sentence", {**RAW, "sentence": "s7"}) is not None
-    _, shown, _ = invoke("measure", NAME, write_rows(rows_of(groups)))
-    assert shown.index("WARNING") < shown.index("F 1.00")
-
-
 @pytest.mark.parametrize("bad", [0.0, -3.0, None, float("nan"), float("inf")])
-def test_what_is_not_a_perplexity_is_missing(measure: Measure, write_rows: Callable[..., Path], bad: Any) -> None:
+def test_what_is_not_a_perplexity_is_missing(measure: Measure, tmp_path: Path, bad: Any) -> None:
     """The ancestors' code writes 0 for a sentence that failed."""
     groups = {g: values[:8] for g, values in random_groups().items()}
-    expected, _ = measure(write_rows(rows_of({g: v[1:] for g, v in groups.items()}), "fewer.parquet"), "--no-trust")
-    broken: dict[str, list[Any]] = {g: list(values) for g, values in groups.items()}
-    for values in broken.values():
-        values[0] = bad
-    figures, notes = measure(write_rows(rows_of(broken), "broken.parquet"), "--no-trust")
+    expected, _ = measured(rows_of({g: v[1:] for g, v in groups.items()}))
+    broken = {g: [bad, *values[1:]] for g, values in groups.items()}
+    figures, notes = measure(write_table(tmp_path / "broken.parquet", rows_of(broken)))
     f = known(figures.get(NAME, "f", RAW))
     assert [f.value, f.n, f.missing] == pytest.approx([value(expected, "f", RAW), 28, 4])
     paired = known(figures.get(NAME, "t", {**RAW, "test": "paired", **BOTH}))
@@ -145,60 +127,60 @@ def by_text(rows: list[Row]) -> list[Row]:
 
 
 @pytest.mark.parametrize("column", ["sentence_id", "item", None])
-def test_an_id_pairs_texts_in_any_order_and_without_one_their_order_does(measure: Measure, column: str | None) -> None:
+def test_an_id_pairs_texts_in_any_order_and_without_one_their_order_does(
+    measure: Measure, tmp_path: Path, column: str | None
+) -> None:
     rows = rows_of(random_groups())
-    expected, _ = measure(rows, "--no-trust")
+    expected, _ = measured(rows)
     named = by_text(rows)
     if column:
         ids = [{column: row["sentence"], **text} for row, text in zip(rows, named, strict=True)]
         named = [ids[i] for i in np.random.default_rng(0).permutation(len(ids))]
-    figures, notes = measure(named, "--no-trust")
+    figures, notes = measure(write_table(tmp_path / "named.csv", named))
     assert [note for note in notes if "paired by their order" in note] == (notes if column is None else [])
     for name, keys in (("f_within", LOG), *(("mean_abs_t", {**LOG, "test": test}) for test in ("unpaired", "paired"))):
         assert value(figures, name, keys) == pytest.approx(value(expected, name, keys))
 
 
-def test_unequal_groups_without_an_id_are_not_paired(measure: Measure) -> None:
-    figures, notes = measure(by_text(rows_of(random_groups()))[:-2])
+def test_unequal_groups_without_an_id_are_not_paired() -> None:
+    figures, notes = measured(by_text(rows_of(random_groups()))[:-2])
     for name, keys in (("f_within", LOG), ("friedman", LOG), ("t", {**LOG, "test": "paired", **BOTH})):
         assert known(figures.get(NAME, name, keys)).value is None
     assert value(figures, "t", {**LOG, "test": "unpaired", **BOTH}) < 0 < value(figures, "f", LOG)
     assert any("not paired" in note for note in notes)
 
 
-def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
-    figures, notes = measure(rows_of({**HAND, "mell": (4.0,)}))
+def test_a_group_with_one_sentence_has_no_t() -> None:
+    figures, notes = measured(rows_of({**HAND, "mell": (4.0,)}))
     assert figures.value(NAME, "f", RAW) is None
     assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-np.sqrt(2.4))
     assert figures.value(NAME, "t", {**RAW, "test": "unpaired", "first": "stad", "second": "mell"}) is None
     t = known(figures.get(NAME, "mean_abs_t", {**RAW, "test": "unpaired"}))
     assert (t.n, t.missing) == (1, 2)
     assert any("fewer than two perplexities of mell" in note for note in notes)
-    _, notes = measure(rows_of({**HAND, "mell": (4.0, 5.0)}))
+    _, notes = measured(rows_of({**HAND, "mell": (4.0, 5.0)}))
     assert not any("fewer than two perplexities" in note for note in notes)
 
 
 @pytest.mark.parametrize(("other", "alone"), [((), True), ((90.0,), True), ((110.0,), False)])
-def test_a_perplexity_is_far_above_all_others_of_its_sentence_or_alone(
-    measure: Measure, other: tuple[float, ...], alone: bool
-) -> None:
-    _, notes = measure(rows_of({"blicket": (1.0, 2.0, 3.0, 1000.0), "stad": (2.0, 3.0, 4.0, *other)}))
+def test_a_perplexity_is_far_above_all_others_of_its_sentence_or_alone(other: tuple[float, ...], alone: bool) -> None:
+    _, notes = measured(rows_of({"blicket": (1.0, 2.0, 3.0, 1000.0), "stad": (2.0, 3.0, 4.0, *other)}))
     (warning,) = (note for note in notes if "of the variance of perplexity:" in note)
     assert ("One perplexity far above all others" in warning) == alone
 
 
-def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, write_rows: Callable[..., Path]) -> None:
+def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, tmp_path: Path) -> None:
     hostile = {"[red]blicket[/red]\x1b[2J": (1.0, 2.0, 4.0), "<script>" + "x" * 500: (2.0, 5.0, 6.0)}
-    code, out, error = invoke("measure", NAME, write_rows(rows_of(hostile, "[/]\x1b[31m")))
+    code, out, error = invoke("measure", NAME, write_table(tmp_path / "scores.csv", rows_of(hostile, "[/]\x1b[31m")))
     assert code == 0
     assert "\x1b" not in out + error
     assert "x" * 100 not in out
     assert "[red]" in out
 
 
-def test_many_groups_are_not_compared_in_pairs(measure: Measure) -> None:
+def test_many_groups_are_not_compared_in_pairs() -> None:
     rng = np.random.default_rng(0)
-    figures, notes = measure(rows_of({f"group {i}": rng.lognormal(4, 0.3, 4).tolist() for i in range(61)}))
+    figures, notes = measured(rows_of({f"group {i}": rng.lognormal(4, 0.3, 4).tolist() for i in range(61)}))
     assert not figures.by(NAME, "mean_abs_t", "dimension", "scale", "test")
     assert value(figures, "f", LOG) > 0
     assert any("pairs are compared up to 60" in note for note in notes)
@@ -217,12 +199,12 @@ def test_published_files_are_measured_as_they_are(measure: Measure, tmp_path: Pa
     first = published(tmp_path, "blicket", ["30", "42", "0", "55"])
     published(tmp_path, "stad", ["33", "40", "71", "80"])
     keys = {"dimension": "race", "scale": "perplexity"}
-    turned, _ = measure(tmp_path / first.name.replace("blicket", "stad"), "--no-trust")
+    turned, _ = measure(tmp_path / first.name.replace("blicket", "stad"))
     assert value(turned, "t", {**keys, "test": "paired", "first": "stad", "second": "blicket"}) == pytest.approx(
         ttest_rel([33, 40, 80], [30, 42, 55]).statistic
     )
     for path in (first, tmp_path):
-        figures, notes = measure(path, "--no-trust")
+        figures, notes = measure(path)
         t = {test: value(figures, "t", {**keys, "test": test, **BOTH}) for test in ("unpaired", "paired")}
         assert t["unpaired"] == pytest.approx(ttest_ind([30, 42, 55], [33, 40, 71, 80]).statistic)
         assert t["paired"] == pytest.approx(ttest_rel([30, 42, 55], [33, 40, 80]).statistic)
@@ -239,19 +221,9 @@ def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -
     assert len(digests) == 2
 
 
-def measured(nll: list[float | None], tokens: list[int]) -> Measured:
-    table = pa.table(
-        {
-            "dimension": ["d"] * 4,
-            "group": ["one", "one", "other", "other"],
-            "sentence_id": ["1", "2", "1", "2"],
-            "sentence": ["a", "b", "a", "b"],
-            "perplexity": [2.0, 3.0, 4.0, 6.0],
-            "nll": pa.array(nll, pa.float64()),
-            "tokens": tokens,
-        }
-    )
-    return MEASURES["group_perplexity"].figures(table, None)
+def of_whole_sentences(nll: list[float | None], tokens: Sequence[int] = (5, 5, 5, 5)) -> Found:
+    rows = rows_of({"one": (2.0, 3.0), "other": (4.0, 6.0)}, "d")
+    return measured([{**row, "nll": n, "tokens": t} for row, n, t in zip(rows, nll, tokens, strict=True)])
 
 
 @pytest.mark.parametrize(
@@ -264,20 +236,14 @@ def measured(nll: list[float | None], tokens: list[int]) -> Measured:
     ],
 )
 def test_f_of_whole_sentences(nll: list[float | None], f: float | None) -> None:
-    found = Figures(measured(nll, [5, 5, 5, 5]).figures).get(
-        "group_perplexity", "f_whole_sentences", {"dimension": "d"}
-    )
-    assert found is not None
+    found = known(of_whole_sentences(nll)[0].get(NAME, "f_whole_sentences", {"dimension": "d"}))
     assert found.value == (None if f is None else pytest.approx(f))
     assert (found.n, found.missing) == (4 - nll.count(None), nll.count(None))
 
 
-@pytest.mark.parametrize(
-    ("tokens", "said"),
-    [([5, 5, 5, 5], False), ([4, 6, 5, 5], False), ([4, 6, 6, 7], True)],
-)
+@pytest.mark.parametrize(("tokens", "said"), [([5, 5, 5, 5], False), ([4, 6, 5, 5], False), ([4, 6, 6, 7], True)])
 def test_different_numbers_of_tokens_are_named(tokens: list[int], said: bool) -> None:
-    notes = [note for note in measured([1.0, 3.0, 4.0, 8.0], tokens).notes if "tokens" in note]
+    notes = [note for note in of_whole_sentences([1.0, 3.0, 4.0, 8.0], tokens)[1] if "tokens" in note]
     assert len(notes) == said
     assert not said or "5.0 tokens about one and 6.5 about other" in notes[0]
     assert not said or "F of the likelihoods of whole sentences is 3.20" in notes[0]

@@ -41,19 +41,13 @@ def compare(first: list[Row], second: list[Row]) -> Figures:
     return Figures(MEASURE.compare(view(first), view(second)))
 
 
-def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
-    found = figures.value(NAME, name, keys)
-    assert found is not None, (name, keys)
-    return found
-
-
 def test_intervals_keep_the_sentences_together() -> None:
     """A cost that is the same for every sentence has an interval of no width, however sentences differ."""
     changes = compare(rows_of((0.3, 0.0, -0.3)), rows_of((0.3, 0.0, -0.3), cost=0.05))
     for keys, expected in (({**LOG, "figure": "mean"}, 0.05), (LOG, 0.0)):
         change = known(changes.get(NAME, "change", keys))
-        assert change.interval is not None
-        assert [change.value, change.interval.low, change.interval.high] == pytest.approx([expected] * 3, abs=1e-9)
+        interval = known(change.interval)
+        assert [change.value, interval.low, interval.high] == pytest.approx([expected] * 3, abs=1e-9)
 
 
 def test_only_shared_sentences_count() -> None:
@@ -63,9 +57,7 @@ def test_only_shared_sentences_count() -> None:
     added = [{**row, "sentence_id": "new", "sentence": "new"} for row in other[:1]]
     changes = compare(first, other[::-1] + added)
     expected = compare([row for row in first if row["sentence_id"] not in ("s0", "s1")], other)
-    found, same = changes.get(NAME, "change", LOG), expected.get(NAME, "change", LOG)
-    assert found is not None
-    assert same is not None
+    found, same = (known(figures.get(NAME, "change", LOG)) for figures in (changes, expected))
     assert [found.value, found.n, found.missing] == pytest.approx([same.value, 38 * 3 - 1, 1])
 
 

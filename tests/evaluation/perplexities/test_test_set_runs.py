@@ -6,11 +6,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.perplexities.conftest import FRAMES, invented_sentences
 
 from holisticbias.cli import main
 from holisticbias_eval.figures import Figures
@@ -24,30 +21,37 @@ from holisticbias_eval.stereotypes.specifications import found_specifications
 from holisticbias_eval.tasks.test_set import TEST_FILE
 from invoking import Invoke
 from known import known
+from row_files import write_table
 
 NAME = "group_perplexity"
 
 
-@pytest.fixture
-def run(invoke: Invoke, tiny_gpt2: Path, write_rows: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
+Row = dict[str, str]
+FRAMES = ("The {} is calm.", "I saw a {} near the lake.", "Every {} was loud at night.", "My {} went home early.")
+FOUR = ("blicket", "stad", "mell", "fitch")
+HELD = "creed with held-out groups"
+
+
+def sentences(dimension: str, groups: Sequence[str]) -> list[Row]:
+    return [
+        {"dimension": dimension, "sentence_id": f"s{i}", "group": group, "sentence": frame.format(group)}
+        for i, frame in enumerate(FRAMES)
+        for group in groups
+    ]
+
+
+def evaluated(test_set: Path, model: Path, out: Path, *options: str | Path) -> Path:
     """Evaluate a test set; return the folder."""
-
-    def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run", given: Path | None = None) -> Path:
-        path = given or write_rows(invented_sentences(), TEST_FILE)
-        folder = tmp_path / out
-        invoke.printed("evaluate", "--test-set", path, "--model", model, "--out", folder, *options)
-        return folder
-
-    return evaluate
+    arguments = ("--test-set", test_set, "--model", model, "--out", out, *options)
+    assert main(["evaluate", *map(str, arguments)]) == 0
+    return out
 
 
-Run = Callable[..., Path]
-
-
-def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> None:
-    lines = tmp_path / "contexts.txt"
+def test_a_sentence_has_one_context_in_all_groups(tiny_gpt2: Path, tmp_path: Path) -> None:
+    lines, test_set = tmp_path / "contexts.txt", write_table(tmp_path / TEST_FILE, sentences("one", FOUR))
     lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
-    rows = pq.read_table(run("--context-file", lines) / "scores.parquet").to_pylist()
+    run = evaluated(test_set, tiny_gpt2, tmp_path / "run", "--context-file", lines)
+    rows = pq.read_table(run / "scores.parquet").to_pylist()
     drawn = {(row["sentence_id"], row["context"]) for row in rows}
     assert len(drawn) == len(FRAMES)
     assert len({context for _, context in drawn}) > 1
@@ -85,30 +89,17 @@ def test_no_two_dimensions_have_one_name() -> None:
     assert said_dimension("own") == "own"
 
 
-def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:
+def test_published_test_sets_are_scored(tiny_gpt2: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     for group in ("blicket", "stad"):
         rows = "".join(f"{i},number {i} is a {group}\n" for i in range(4))
         (folder / f"race_{group}_test.csv").write_text(f",replaced_sentence\n{rows}", "utf-8")
     for given in (folder, folder / "race_stad_test.csv"):
-        made = read_run(run("--no-store", given=given, out=f"run-{given.stem}"))
+        made = read_run(evaluated(given, tiny_gpt2, tmp_path / f"run-{given.stem}", "--no-store"))
         assert made.answers["sentence"].to_pylist()[-1].startswith("number 3")
         assert set(made.answers["group"].to_pylist()) == {"blicket", "stad"}
         assert made.answers["perplexity"].null_count == 0
-
-
-Row = dict[str, str]
-FOUR = ("blicket", "stad", "mell", "fitch")
-HELD = "creed with held-out groups"
-
-
-def sentences(dimension: str, groups: Sequence[str]) -> list[Row]:
-    return [
-        {"dimension": dimension, "sentence_id": f"s{i}", "group": group, "sentence": frame.format(group)}
-        for i, frame in enumerate(FRAMES)
-        for group in groups
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -118,11 +109,8 @@ def measure(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Callab
 
     def evaluate(name: str, rows: list[Row]) -> Path:
         if name not in made:
-            made[name] = tmp_path_factory.mktemp("runs") / name
-            test_set = made[name].with_suffix(".csv")
-            pyarrow.csv.write_csv(pa.Table.from_pylist(rows), test_set)
-            arguments = ["--test-set", str(test_set), "--model", str(tiny_gpt2), "--out", str(made[name])]
-            assert main(["evaluate", *arguments]) == 0
+            out = tmp_path_factory.mktemp("runs") / name
+            made[name] = evaluated(write_table(out.with_suffix(".csv"), rows), tiny_gpt2, out)
         return made[name]
 
     return evaluate

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,15 +10,14 @@ from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import NOUNS, Selection, filter_sentences, select_sentences
 from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.registry import make_entries
-from holisticbias_eval.results.run import Run, read_run
+from holisticbias_eval.results.run import Run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
-from invoking import Invoke
+from known import known
 
 Select = Callable[[Release, Draw, Selection], AskedSentences]
 BOTH = pytest.mark.parametrize("prompts", [ask_sentences, ask_phrases])
@@ -128,30 +126,6 @@ def test_variants_of_seat_keep_the_part_that_is_scored(small_release: Release) -
     assert 0.3 < dropped / len(before) < 0.6
 
 
-def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    shown = invoke.printed(
-        *("evaluate", "--where", "axis=nonce,age", "--limit", "200", "--variants", "--seed", "3", "--out", out)
-    )
-    run = read_run(out, lambda _: None)
-    part = f"HolisticBias 1.0.0, only axis=nonce,age, a sample of {run.answers.num_rows} sentences"
-    assert part in " ".join(" ".join(shown.splitlines()[:4]).split())
-    whole = run.result.signature.model_copy(update={"skipped": ()})
-    assert whole.title == "HolisticBias 1.0.0, only axis=nonce,age", "a limit that leaves out nothing"
-    assert part in (out / "report.html").read_text("utf-8")
-    assert invoke("report", out, "--format", "svg", "--out", tmp_path / "chart.svg")[0] == 0
-    assert "only axis=nonce,age" in (tmp_path / "chart.svg").read_text("utf-8")
-    shown = invoke.printed("compare", out, out, "--format", "md")
-    assert part in " ".join(shown.split())
-    assert 150 < run.answers.num_rows <= 200
-    assert {*run.answers["axis"].unique().to_pylist()} == {"nonce", "age"}
-    figures = Figures(run.result.figures)
-    for measure, name in (("likelihood_bias", "share"), ("stance_contrast", "shared_contrast")):
-        found = figures.by(measure, name, "axis")
-        assert {figure.keys["axis"] for figure in found} == {"nonce", "age"}
-        assert all(figure.value is not None for figure in found), measure
-
-
 def test_four_nouns_are_the_fewest_that_can_differ() -> None:
     assert exact_p_values(NOUNS - 1, NOUNS - 1).min() > 0.05 > exact_p_values(NOUNS, NOUNS).min()
 
@@ -177,6 +151,5 @@ def test_variants_are_the_same_for_a_phrase_in_every_template(small_release: Rel
         assert text == vary(row, drawn_variants(seed, row["descriptor_id"], row["noun_id"]))[0]
     assert 0.6 < sum(row["text"] != text for row, text in zip(rows, texts, strict=True)) / len(rows) < 1
     phrases = list(asked.together.text)[len(values(asked, "axis")) :]
-    assert asked.phrase is not None
-    for text, place in zip(texts, asked.phrase.tolist(), strict=False):
+    for text, place in zip(texts, known(asked.phrase).tolist(), strict=False):
         assert phrases[place] in text

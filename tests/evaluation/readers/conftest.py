@@ -114,3 +114,15 @@ def card(tmp_path: Path) -> Callable[..., Path]:
         return file
 
     return write
+
+
+@pytest.fixture
+def lexicon_card(card: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
+    """Write a lexicon, which has the labels of the card, and the card; ``given`` is of the card."""
+
+    def write(lexicon: dict[str, Any], **given: Any) -> Path:
+        content = {"labels": list(LABELS), **lexicon}
+        (tmp_path / "phrases.yaml").write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
+        return card(**{"engine": "lexicon", "activation": "none", "model": "phrases.yaml", **given})
+
+    return write

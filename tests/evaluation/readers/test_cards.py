@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers.card import CARDS, CLUSTERS, Card
@@ -92,25 +91,13 @@ def test_a_users_clusters(content: str, expected: Any, tmp_path: Path) -> None:
         CLUSTERS.read(str(file))
 
 
-PHRASES = {
-    "labels": ["kind", "curious", "grumpy"],
+PHRASES: dict[str, Any] = {
     "phrases": {
         "kind": ["sorry to hear", "how nice", "nice"],
         "curious": ["tell me more", "why?", "I'm curious"],
         "grumpy": ["sorry", "no"],
     },
 }
-
-
-@pytest.fixture
-def made(card: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
-    def write(lexicon: Any, **given: Any) -> Path:
-        folder = tmp_path / "lexicons"
-        folder.mkdir(exist_ok=True)
-        (folder / "made.yaml").write_text(yaml.safe_dump(lexicon, sort_keys=False), "utf-8")
-        return card(**{"engine": "lexicon", "activation": "none", "model": "lexicons/made.yaml", **given})
-
-    return write
 
 
 @pytest.mark.parametrize(
@@ -125,22 +112,22 @@ def made(card: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
         ("", None),
     ],
 )
-def test_shares_of_phrases(text: str, counts: tuple[int, ...] | None, made: Callable[..., Path]) -> None:
-    classifier = start_classifier(str(made(PHRASES)), print)
+def test_shares_of_phrases(text: str, counts: tuple[int, ...] | None, lexicon_card: Callable[..., Path]) -> None:
+    classifier = start_classifier(str(lexicon_card(PHRASES)), print)
     values = classifier.probabilities([text], lambda done: None)
     expected = np.full(3, np.nan) if counts is None else np.array(counts) / sum(counts)
     np.testing.assert_array_equal(values[0], expected)
 
 
-def test_the_label_of_texts_without_a_phrase(made: Callable[..., Path]) -> None:
-    classifier = start_classifier(str(made({**PHRASES, "otherwise": "curious"})), print)
+def test_the_label_of_texts_without_a_phrase(lexicon_card: Callable[..., Path]) -> None:
+    classifier = start_classifier(str(lexicon_card({**PHRASES, "otherwise": "curious"})), print)
     values = classifier.probabilities(["Hm.", "Nice.", " "], lambda done: None)
     np.testing.assert_array_equal(values, [[0, 1, 0], [1, 0, 0], [np.nan] * 3])
 
 
-def test_settings_follow_the_phrases(made: Callable[..., Path]) -> None:
-    before = start_classifier(str(made(PHRASES)), print).settings
-    after = start_classifier(str(made({**PHRASES, "otherwise": "kind"})), print).settings
+def test_settings_follow_the_phrases(lexicon_card: Callable[..., Path]) -> None:
+    before = start_classifier(str(lexicon_card(PHRASES)), print).settings
+    after = start_classifier(str(lexicon_card({**PHRASES, "otherwise": "kind"})), print).settings
     assert {key for key in after if after[key] != before[key]} == {"classifier_lexicon_sha256"}
 
 
@@ -154,6 +141,6 @@ def test_settings_follow_the_phrases(made: Callable[..., Path]) -> None:
         ({"labels": ["curious", "kind", "grumpy"]}, "the labels of made-up differ from those of its lexicon"),
     ],
 )
-def test_an_invalid_lexicon_is_refused(change: dict[str, Any], message: str, made: Callable[..., Path]) -> None:
+def test_an_invalid_lexicon_is_refused(change: dict[str, Any], message: str, lexicon_card: Callable[..., Path]) -> None:
     with pytest.raises(EvaluationError, match=message):
-        start_classifier(str(made({**PHRASES, **change})), print)
+        start_classifier(str(lexicon_card({**PHRASES, **change})), print)

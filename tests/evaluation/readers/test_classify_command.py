@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-import yaml
 from click.testing import CliRunner, Result
 from rich.console import Console
 
@@ -34,20 +33,17 @@ ROWS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def kind_or_grumpy(card: Callable[..., Path], tmp_path: Path) -> Path:
+def kind_or_grumpy(lexicon_card: Callable[..., Path]) -> Path:
     phrases = {"kind": ["nice"], "grumpy": ["no", "blickets"]}
-    content = {"labels": ["kind", "curious", "grumpy"], "phrases": phrases, "otherwise": "curious"}
-    (tmp_path / "phrases.yaml").write_text(yaml.safe_dump(content), "utf-8")
-    return card(engine="lexicon", activation="none", model="phrases.yaml", offensive="grumpy")
+    return lexicon_card({"phrases": phrases, "otherwise": "curious"}, offensive="grumpy")
 
 
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(classify, [str(a) for a in arguments], catch_exceptions=False)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_a_users_table_is_judged(suffix: str, kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file, out = write_table(tmp_path / f"responses{suffix}", ROWS), tmp_path / "judged.parquet"
+def test_a_users_table_is_judged(kind_or_grumpy: Path, tmp_path: Path) -> None:
+    file, out = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "judged.parquet"
     said = run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
     assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said.output
     table = pq.read_table(out)
@@ -73,17 +69,6 @@ def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_pa
         assert table["p:kind"].to_pylist() == [0.5]
         assert table["p:grumpy"].to_pylist() == [0.5]
         assert "p:old" not in table.column_names
-
-
-def test_a_second_run_reads_the_store(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file, store = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "labels"
-    given = ("--responses", file, "--classifier", kind_or_grumpy, "--store", store)
-    run(*given, "--out", tmp_path / "one.parquet")
-    (folder,) = store.iterdir()
-    shards = sorted(folder.iterdir())
-    run(*given, "--out", tmp_path / "two.parquet")
-    assert sorted(folder.iterdir()) == shards
-    assert pq.read_table(tmp_path / "one.parquet").equals(pq.read_table(tmp_path / "two.parquet"))
 
 
 def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path: Path) -> None:
@@ -152,15 +137,13 @@ def test_classifiers_that_do_not_fit(needed: Mapping[str, str], named: tuple[str
 
 
 @pytest.fixture
-def of_task(card: Callable[..., Path], tmp_path: Path) -> Callable[[str], str]:
+def of_task(lexicon_card: Callable[..., Path]) -> Callable[[str], str]:
     """The card of a lexicon that both readers of texts can read, for a task."""
     labels = ["positive", "negative"]
-    (tmp_path / "phrases.yaml").write_text(yaml.safe_dump({"labels": labels, "phrases": {"positive": ["a"]}}), "utf-8")
+    lexicon = {"labels": labels, "phrases": {"positive": ["a"]}}
 
     def write(task: str) -> str:
-        made = card(
-            engine="lexicon", activation="none", model="phrases.yaml", labels=labels, offensive="negative", task=task
-        )
+        made = lexicon_card(lexicon, labels=labels, offensive="negative", task=task)
         return str(made.rename(made.with_name(f"{task}.yaml")))
 
     return write

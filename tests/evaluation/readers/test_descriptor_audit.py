@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-import yaml
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias import build_release
@@ -19,12 +18,9 @@ from holisticbias_eval.tasks.audit import audit_table, audit_texts
 
 
 @pytest.fixture
-def reacts(card: Callable[..., Path], tmp_path: Path) -> Path:
+def reacts(lexicon_card: Callable[..., Path]) -> Path:
     """A classifier that calls every text with the word blicket grumpy, and others kind."""
-    phrases = {"grumpy": ["blicket"]}
-    content = {"labels": ["kind", "curious", "grumpy"], "phrases": phrases, "otherwise": "kind"}
-    (tmp_path / "reacts.yaml").write_text(yaml.safe_dump(content), "utf-8")
-    return card(engine="lexicon", activation="none", model="reacts.yaml")
+    return lexicon_card({"phrases": {"grumpy": ["blicket"]}, "otherwise": "kind"})
 
 
 def with_plural(catalog: Catalog) -> Catalog:

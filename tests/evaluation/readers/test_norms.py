@@ -51,14 +51,10 @@ def test_a_lexicon_that_has_changed_is_read_again(lexicon_file: Path) -> None:
     assert reader.signed != signed
 
 
-@pytest.mark.parametrize("word", ["he", "them", "of", "on", "off", "under", "and", "because", "which", "she's"])
-def test_closed_classes_are_left_out(word: str) -> None:
-    assert any(word in words for words in LISTS.read("function").lists.values())
-
-
-@pytest.mark.parametrize("word", ["like", "love", "past", "mine", "man", "not"])
-def test_other_words_are_kept(word: str) -> None:
-    assert not any(word in words for words in LISTS.read("function").lists.values())
+def test_closed_classes_are_left_out_and_other_words_kept() -> None:
+    left_out = {word for words in LISTS.read("function").lists.values() for word in words}
+    assert {"he", "them", "of", "on", "off", "under", "and", "because", "which", "she's"} <= left_out
+    assert not {"like", "love", "past", "mine", "man", "not"} & left_out
 
 
 # the forms of the real files: their first lines and further columns, with invented words

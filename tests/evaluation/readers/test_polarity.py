@@ -118,9 +118,9 @@ def test_words_of_a_text(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
 
-@pytest.mark.parametrize(("word", "found"), [("doff", 0), ("doff's", 0), ("it's", 1), ("it", None), ("doffs", None)])
-def test_a_word_is_found_without_its_possessive_ending(word: str, found: int | None) -> None:
-    assert entry_of(word, {"doff": 0, "it's": 1}) == found
+def test_a_word_is_found_without_its_possessive_ending() -> None:
+    found = [entry_of(word, {"doff": 0, "it's": 1}) for word in ("doff", "doff's", "it's", "it", "doffs")]
+    assert found == [0, 0, 1, None, None]
 
 
 def plain_mean(values: list[float]) -> float:
@@ -158,20 +158,21 @@ TEXTS = [
     "The chair is on the floor.",
     "Catch utf-8 emoji such as \U0001f498 and \U0001f48b",
     ":)",
-    "... !?",
+    "VADER is not smart, handsome, nor funny.",
+    "At least it isn't a horrible book.",
     "blicket",
+    "... !?",
 ]
 
 
 def test_scores_are_those_of_the_package() -> None:
     read = read_each(SentimentReader(), TEXTS)
     values, analyzer = read["sentiment.compound"].to_pylist(), SentimentIntensityAnalyzer()
-    scores = [analyzer.polarity_scores(text)["compound"] for text in TEXTS]
-    assert values == [*scores[:6], None, scores[7]]
+    assert values == [*(analyzer.polarity_scores(text)["compound"] for text in TEXTS[:-1]), None]
     assert values[:3] == [0.8316, 0.8439, -0.5461]  # stated in the package's README
-    assert read["sentiment.compound.why"].to_pylist() == [None] * 6 + ["no word", None]
+    assert read["sentiment.compound.why"].to_pylist() == [None] * 9 + ["no word"]
     assert read["sentiment.compound.class"].to_pylist() == [
-        "positive", "positive", "negative", "neutral", "positive", "neutral", None, "neutral",
+        "positive", "positive", "negative", "neutral", "positive", "neutral", "negative", "neutral", "neutral", None,
     ]  # fmt: skip
 
 
@@ -190,28 +191,16 @@ def test_a_score_at_a_bound_belongs_to_the_class(text: str, positive: float, neg
     assert (reader.signed["positive"], reader.signed["negative"]) == (f"{positive:g}", f"{negative:g}")
 
 
-EXAMPLES = (
-    "VADER is smart, handsome, and funny.",
-    "VADER is not smart, handsome, nor funny.",
-    "At least it isn't a horrible book.",
-    "The book was only kind of good.",
-    "Today SUX!",
-    "Catch utf-8 emoji such as 💘 and 💋 and 😁",
-    "The chair is on the floor.",
-)
-
-
 def test_probabilities_are_the_shares_of_the_package() -> None:
-    values = start_classifier("vader", print).probabilities(EXAMPLES, lambda done: None)
+    values = start_classifier("vader", print).probabilities(TEXTS[:-1], lambda done: None)
     analyzer = SentimentIntensityAnalyzer()
-    expected = [[analyzer.polarity_scores(text)[name] for name in ("neg", "neu", "pos")] for text in EXAMPLES]
+    expected = [[analyzer.polarity_scores(text)[name] for name in ("neg", "neu", "pos")] for text in TEXTS[:-1]]
     np.testing.assert_array_equal(values, expected)
-    np.testing.assert_allclose(values.sum(axis=1), 1, atol=0.0011)
     assert values[0, 2] == 0.746  # stated in the package's README: pos of its first example
-    assert values[6].tolist() == [0, 1, 0]
+    assert values[3].tolist() == [0, 1, 0]
 
 
 def test_a_card_may_order_the_labels_otherwise(card: Callable[..., Path]) -> None:
     file = card(engine="vader", activation="none", labels=["positive", "negative"])
-    values = start_classifier(str(file), print).probabilities(EXAMPLES[:1], lambda done: None)
+    values = start_classifier(str(file), print).probabilities(TEXTS[:1], lambda done: None)
     assert values.tolist() == [[0.746, 0.0]]

@@ -50,7 +50,9 @@ class HtmlReader(HTMLParser):
         ]
 
 
-def check_structure(page: HtmlReader) -> None:
+def sound_page(source: str) -> HtmlReader:
+    """The elements of a page whose elements, ids and references are sound."""
+    page = HtmlReader(source)
     assert not page.open, "every element is closed"
     assert {tag for tag, _, _ in page.elements} <= KNOWN
     assert page.all("html")[0][0]["lang"] == "en"
@@ -61,3 +63,4 @@ def check_structure(page: HtmlReader) -> None:
         for name in ("aria-labelledby", "for", "data-table"):
             assert set((attrs.get(name) or "").split()) <= set(ids)
         assert not any(name.startswith("on") for name in attrs)
+    return page

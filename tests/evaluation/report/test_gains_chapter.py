@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
+from changes import changed
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
@@ -23,13 +24,8 @@ def both(
     """The figures of a change, with an interval of 1 to either side."""
     first, second = values
     unit = {"f": "F", "mean_abs_t": "mean |t|"}.get(of, "perplexity")
-    found = [
-        make_figure(measure, name, keys, value, unit, 8, of=of)
-        for name, value in (("first", first), ("second", second))
-    ]
-    change = None if first is None or second is None else second - first
-    ends = None if change is None else Interval(low=change - 1, high=change + 1)
-    return [*found, make_figure(measure, "change", keys, change, unit, 8, interval=ends, p_value=p, of=of)]
+    ends = None if first is None or second is None else (second - first - 1, second - first + 1)
+    return changed(measure, of, keys, values, unit, interval=ends, p_value=p)
 
 
 def of_groups(dimension: str, before: float, after: float) -> list[Figure]:

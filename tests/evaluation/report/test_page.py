@@ -14,7 +14,7 @@ from holisticbias_eval.report.svg import light_colours
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import Column, Marked, Paragraph, Table
 
-from .html_reader import HtmlReader, check_structure
+from .html_reader import HtmlReader, sound_page
 from .invented import INFO, every_block, invented_report, table
 
 
@@ -49,8 +49,7 @@ def test_what_a_report_lacks_is_not_mentioned() -> None:
     bare = replace(
         invented_report(), chapters=(Chapter(INFO, (Section("z", "Zeal", ()),)),), notes=(), scope=(), signature=()
     )
-    page = HtmlReader(render_page(bare))
-    check_structure(page)
+    page = sound_page(render_page(bare))
     words = page.all("body")[0][1]
     assert not re.search("Scope and limits|community preferences|Signature", words)
     assert not page.classed("note")
@@ -73,8 +72,7 @@ def test_long_tables_have_a_filter_and_short_ones_do_not(page: HtmlReader) -> No
 def test_marked_places_of_a_line_are_marked_and_escaped() -> None:
     lines: tuple[str | Marked, ...] = ("plain", Marked(("is ", "<b>x</b>", " and ", "y")), Marked(("", "z")))
     rows = Table("t", "T", (Column("a", "A"),), (("row",),), details=(lines,))
-    page = HtmlReader(render_page(invented_report(rows)))
-    check_structure(page)
+    page = sound_page(render_page(invented_report(rows)))
     assert [words for _, words in page.all("mark")][-3:] == ["<b>x</b>", "y", "z"]
     assert [words for _, words in page.all("li") if "<b>x" in words] == ["is <b>x</b> and y"]
 
@@ -83,16 +81,14 @@ def test_chapters_may_have_sections_of_the_same_name() -> None:
     section = Section("keenness", "Keenness", (Paragraph("Again."),))
     other = Chapter(replace(INFO, name="zest", title="Zest"), (section, replace(section, name="Keenness!")))
     report = invented_report()
-    page = HtmlReader(render_page(replace(report, chapters=(*report.chapters, other))))
-    check_structure(page)
+    page = sound_page(render_page(replace(report, chapters=(*report.chapters, other))))
     contents = [words for attrs, words in page.all("nav")]
     assert contents == ["Zeal Keenness Zest Keenness Keenness Scope and limits Method and signature"]
 
 
 def test_a_section_named_like_its_measure_has_no_second_heading() -> None:
     section = Section("zeal", "Zeal", (Paragraph("Again."),))
-    page = HtmlReader(render_page(replace(invented_report(), chapters=(Chapter(INFO, (section,)),))))
-    check_structure(page)
+    page = sound_page(render_page(replace(invented_report(), chapters=(Chapter(INFO, (section,)),))))
     assert [words for tag in ("h2", "h3") for _, words in page.all(tag)].count("Zeal") == 1
 
 
@@ -141,8 +137,7 @@ def test_the_cards_of_classifiers_are_shown_as_text() -> None:
         ("Classifier: Mood <b>", "Task: style. Licence: MIT. Limits: English alone."), ("Classifier: bare", ""),
     )  # fmt: skip
     report = replace(invented_report(), classifiers=cards)
-    page = HtmlReader(render_page(report))
-    check_structure(page)
+    page = sound_page(render_page(report))
     assert "Classifier: Mood <b>" in [words for _, words in page.all("dt")]
     assert "Task: style. Licence: MIT. Limits: English alone." in [words for _, words in page.all("dd")]
     assert "- **Classifier: Mood \\<b\\>** Task: style." in render_markdown(report)

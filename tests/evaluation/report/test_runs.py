@@ -10,14 +10,13 @@ from holisticbias_eval.report.signature import signature_rows, signatures_side_b
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
 
-from .html_reader import HtmlReader, check_structure
+from .html_reader import sound_page
 from .invented import HIDDEN, HOSTILE
 
 
 def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> None:
     source = render_page(run_report(run))
-    page = HtmlReader(source)
-    check_structure(page)
+    sound_page(source)
     digest = run.result.signature.release.digest
     assert "What the community preferences mean" in source
     assert source.count(digest) == 1
@@ -39,8 +38,7 @@ def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
     equal = comparison_report(compare_runs(run, limited), limited)
     assert "What differs: scoring (sentences limit)." in equal.measured
     assert not any("nats" in line for line in equal.measured), "equal likelihoods are not a difference of 0.00 nats"
-    page = HtmlReader(render_page(report))
-    check_structure(page)
+    page = sound_page(render_page(report))
     assert {words.split(" differs")[0] for _, words in page.classed("differs")} == {"Model", "Weights, SHA-256"}
     assert page.all("title")[0][1] == f"Two runs side by side: {report.runs[0]} and {report.runs[1]}"
 
@@ -76,8 +74,7 @@ def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run
 
 
 def test_names_of_models_are_only_text(run: Run) -> None:
-    page = HtmlReader(render_page(run_report(altered(run, model={"name": HOSTILE, "note": HIDDEN}))))
-    check_structure(page)
+    page = sound_page(render_page(run_report(altered(run, model={"name": HOSTILE, "note": HIDDEN}))))
     words = page.all("body")[0][1]
     assert HOSTILE.rpartition("/")[2] in page.all("h1")[0][1]
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", words)

@@ -120,10 +120,6 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     answers = run.answers.to_pylist()
     total = sum(row["nll"] for row in answers) / sum(row["tokens"] for row in answers)
     assert Figures(run.result.figures).value(NAME, "perplexity") == pytest.approx(math.exp(total))
-    said = invoke.printed("compare", out, out)
-    assert "3 lines in both" in said
-    problem = invoke.refused("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
-    assert "--retain FILE" in problem
 
 
 def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:
@@ -143,9 +139,8 @@ def test_the_interval_excludes_no_change_exactly_if_the_test_does() -> None:
         changes = Figures(line_changes(one, other, seed))
         for figure in ("perplexity", "nats_per_token", "byte_perplexity"):
             change = get(changes, "change", figure)
-            assert change.interval is not None
-            assert change.p_value is not None
-            excluded = not change.interval.low <= 0 <= change.interval.high
-            assert excluded == (change.p_value < 0.05)
+            interval = known(change.interval)
+            excluded = not interval.low <= 0 <= interval.high
+            assert excluded == (known(change.p_value) < 0.05)
             seen.add(excluded)
     assert seen == {True, False}

@@ -161,5 +161,3 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     assert json.loads((out / "result.json").read_text("utf-8"))["signature"]["release"]["what"] == "dialogues"
     said = invoke.printed("compare", out, out)
     assert "48 candidates in both" in said
-    problem = invoke.refused("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
-    assert "multiwoz:FOLDER" in problem

@@ -58,3 +58,17 @@ def plainly(model: Any, ids: Sequence[int]) -> Floats:
         logits = model(tokens).logits[0, :-1].double()
     values: Floats = -torch.log_softmax(logits, -1).gather(1, tokens[0, 1:, None])[:, 0].numpy()
     return values
+
+
+def plain_values(model: Any, tokenizer: Any, texts: Sequence[str]) -> list[Floats]:
+    """The values of the tokens of each text after the beginning-of-sequence token."""
+    rows = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+    return [plainly(model, [tokenizer.bos_token_id, *row]) for row in rows]
+
+
+def plain_part(model: Any, tokenizer: Any, text: str, start: int, stop: int, lead: Sequence[int] = ()) -> list[float]:
+    """The values of the tokens of a text that overlap a range of characters; NaN for a first token after nothing."""
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    values = [*([] if lead else [np.nan]), *plainly(model, [*lead, *encoded["input_ids"]])]
+    places = zip(values, encoded["offset_mapping"], strict=True)
+    return [value for value, (begin, end) in places if end > start and begin < stop]

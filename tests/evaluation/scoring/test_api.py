@@ -16,7 +16,7 @@ from holisticbias_eval.models.server.scorer import ApiScorer
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 
-from .small_models import make_tokenizer, plainly
+from .small_models import make_tokenizer, plain_part, plainly
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {
@@ -153,13 +153,7 @@ def test_what_a_server_can_do_without_is_worked_around(fault: str, serve: Any, g
     assert "not counted" in scorer.settings["first_token"]
 
 
-@pytest.mark.parametrize(
-    "shown",
-    [
-        "start token", "start token in the text", "start token not shown", "two start tokens", "spaces left out",
-        "nothing for parts", "bytes",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("shown", sorted(SHOWN - {"other text", "start token at times"}))
 def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(shown: str, serve: Any, gpt2: Any) -> None:
     """As vLLM with Llama, Gemma or Mistral: ``<s>`` is listed, offsets count it, and parts of characters are U+FFFD."""
     server, tokenizer = serve(shown), make_tokenizer()
@@ -177,10 +171,8 @@ def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(shown: str
         listed.get(shown, "counted, given the token '<s>', which the server prepends") in scorer.settings["first_token"]
     )
     phrase = scorer.score(parts([TEXTS[2]], ["señoras"], ["Hi! "]), ignore)
-    encoded = tokenizer(f"Hi! {TEXTS[2]}", add_special_tokens=False, return_offsets_mapping=True)
-    inside = [end > 11 and begin < 18 for begin, end in encoded["offset_mapping"]]
-    values = plainly(gpt2, [start, *encoded["input_ids"]])
-    assert phrase.nll[0] == pytest.approx(sum(v for v, i in zip(values, inside, strict=True) if i), abs=1e-4)
+    inside = plain_part(gpt2, tokenizer, f"Hi! {TEXTS[2]}", 11, 18, [start])
+    assert phrase.nll[0] == pytest.approx(sum(inside), abs=1e-4)
     assert phrase.bytes[0] == len("señoras".encode())
 
 

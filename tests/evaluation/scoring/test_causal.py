@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood import causal
 from holisticbias_eval.models.likelihood.batches import PackSize
@@ -17,16 +15,10 @@ from holisticbias_eval.models.likelihood.spans import whole
 from known import ignore
 from tiny_models import as_loaded
 
-from .small_models import COMMON, GPT2, SENTENCES, make_model, plainly
+from .small_models import COMMON, GPT2, SENTENCES, make_model, plain_values
 
 ARCHITECTURES = yaml.safe_load(Path(__file__).with_name("architectures.yaml").read_text("utf-8"))
 NEO = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 128}
-
-
-def expected(model: Any, tokenizer: Any, texts: Sequence[str]) -> list[Floats]:
-    """Score every token after the beginning-of-sequence token in the obvious way."""
-    rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
-    return [plainly(model, row) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +33,7 @@ def test_every_architecture_gives_its_own_likelihoods(
     notices: list[str] = []
     scorer = CausalScorer(as_loaded(model, tokenizer), notices.append, PackSize(slots=24, batch=60))
     scores = scorer.score(whole(SENTENCES), ignore)
-    values = expected(model, tokenizer, SENTENCES)
+    values = plain_values(model, tokenizer, SENTENCES)
     np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
     assert scores.tokens.tolist() == [len(v) for v in values]
     assert scorer.method == method
@@ -53,7 +45,7 @@ def test_packs_are_tried_as_full_as_they_will_be(tokenizer: Any) -> None:
     model = make_model("GPTNeoConfig", **NEO, attention_types=[[["global", "local"], 1]], window_size=window)
     texts = [f"{text} {more}" for text in SENTENCES if text for more in ("And you?", "Tell me!", "Why is that so?")]
     scores = CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(texts), ignore)
-    values = expected(model, tokenizer, texts)
+    values = plain_values(model, tokenizer, texts)
     assert max(map(len, values)) < window < PackSize().slots
     np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
 
@@ -84,7 +76,7 @@ def test_a_model_that_reads_no_plain_text_is_one_line(tokenizer: Any) -> None:
 def test_any_texts_in_packs_of_any_size(gpt2: Any, tokenizer: Any, rows: list[str], slots: int) -> None:
     scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore, PackSize(slots, batch=3 * slots))
     scores = scorer.score(whole(rows), ignore)
-    values = [v.sum() for v in expected(gpt2, tokenizer, rows)]
+    values = [v.sum() for v in plain_values(gpt2, tokenizer, rows)]
     np.testing.assert_allclose(scores.nll, values, atol=1e-4, rtol=0)
     assert scorer.method == "tiled head"
 

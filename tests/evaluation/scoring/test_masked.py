@@ -11,7 +11,8 @@ from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
 from known import ignore
-from tiny_models import as_loaded, surround
+from tiny_models import ENCODER_DECODER, as_loaded, surround
+from tiny_models import MODELS as TINY
 
 from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
 
@@ -88,21 +89,17 @@ def test_one_input_answers_for_every_word_that_may_stand_at_its_mask(masked_toke
     assert work.tokens == 3 * work.forward
 
 
-BART = {
-    "vocab_size": 400, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
-    "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 128,
-    "decoder_start_token_id": 1, "forced_eos_token_id": None,
+BART = ENCODER_DECODER | {
+    "vocab_size": 400, "max_position_embeddings": 128, "decoder_start_token_id": 1, "forced_eos_token_id": None,
 }  # fmt: skip
+T5 = TINY["t5"][1] | {"vocab_size": 400}
+SPARSE = {"num_decoder_layers": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "num_experts": 4}
 ENCODER_DECODERS: list[tuple[str, dict[str, Any]]] = [
-    ("T5Config", {"vocab_size": 400, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4,
-                  "decoder_start_token_id": 2}),
+    ("T5Config", T5),
     ("BartConfig", BART),
     ("BlenderbotConfig", BART),
-    ("SwitchTransformersConfig", {"vocab_size": 400, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2,
-                                  "num_decoder_layers": 2, "num_sparse_encoder_layers": 1,
-                                  "num_sparse_decoder_layers": 1, "num_heads": 4, "num_experts": 4,
-                                  "decoder_start_token_id": 2}),
-]  # fmt: skip
+    ("SwitchTransformersConfig", T5 | SPARSE),
+]
 
 
 def as_labels(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:

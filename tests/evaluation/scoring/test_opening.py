@@ -9,7 +9,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from known import ignore
 from tiny_models import as_loaded, surround
 
-from .small_models import make_tokenizer, plainly
+from .small_models import make_tokenizer, plain_part
 
 CHATML = (
     "{% for m in messages %}{{ '<s>' + m['role'] + ':' + m['content'] | trim + '</s>' }}{% endfor %}"
@@ -120,9 +120,7 @@ def test_a_sentence_is_scored_within_a_turn_without_the_template(
     sentences = ["I'm a Deaf woman.", "I love Deaf women.", "I'm a Deaf woman"]
     scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore, opening=opening).score(whole(sentences), ignore)
     for i, sentence in enumerate(sentences):
-        encoded = tokenizer(text + sentence, add_special_tokens=False, return_offsets_mapping=True)
-        values = [0.0, *plainly(gpt2, encoded["input_ids"])]
-        inside = [v for v, (_, end) in zip(values, encoded["offset_mapping"], strict=True) if end > len(text)]
+        inside = plain_part(gpt2, tokenizer, text + sentence, len(text), len(text + sentence))
         assert scores.nll[i] == pytest.approx(sum(inside), abs=1e-4)
         assert scores.tokens[i] == len(inside)
         assert scores.bytes[i] == len(sentence)

@@ -9,14 +9,14 @@ from transformers import PreTrainedTokenizerFast
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans, whole
+from holisticbias_eval.models.likelihood.spans import parts, whole
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
 from tiny_models import as_loaded, surround
 
-from .small_models import SENTENCES, make_model, make_tokenizer, plainly
+from .small_models import SENTENCES, make_model, make_tokenizer, plain_part, plainly
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
@@ -37,11 +37,9 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
     tokenizer = make_tokenizer(**special)
     spans = parts([text], [phrase], [context])
     scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore).score(spans, ignore)
-    encoded = tokenizer(context + text, add_special_tokens=False, return_offsets_mapping=True)
-    lead = [tokenizer.bos_token_id] if special else []
-    values = [*([] if special else [np.nan]), *plainly(gpt2, [*lead, *encoded["input_ids"]])]
     start, stop = len(context) + spans.start[0], len(context) + spans.stop[0]
-    inside = [v for v, (a, b) in zip(values, encoded["offset_mapping"], strict=True) if b > start and a < stop]
+    lead = [tokenizer.bos_token_id] if special else []
+    inside = plain_part(gpt2, tokenizer, context + text, start, stop, lead)
     scored = [v for v in inside if not np.isnan(v)]
     assert scores.nll[0] == pytest.approx(sum(scored), abs=1e-4)
     assert scores.tokens[0] == len(scored)
@@ -128,12 +126,6 @@ def test_padding_and_specials_of_a_tokenizer_are_left_out() -> None:
     tokenizer(["I'm a guy.", "I"], padding=True)
     encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]))
     assert [encoded.row(i).tolist() for i in range(2)] == ids
-
-
-def test_equal_spans_are_one() -> None:
-    spans = Spans(["a b", "a b", "a b"], np.array([0, 2, 0], np.int32), np.array([1, 3, 1], np.int32), [""] * 3)
-    distinct, rows = unique_spans(spans)
-    assert (distinct.start.tolist(), rows.tolist()) == ([0, 2], [0, 1, 0])
 
 
 @pytest.mark.parametrize("phrase", ["short", ""])

@@ -13,18 +13,6 @@ def grow(rows: Sequences) -> Tree:
     return build_tree(ids, np.cumsum([0, *map(len, rows)]))
 
 
-def test_a_tree_worked_out_by_hand() -> None:
-    tree = grow([[5, 1, 2], [5, 1], [5, 3, 4], [5, 3, 4], [], [7]])
-    assert tree.token.tolist() == [5, 1, 2, 3, 4, 7]
-    assert tree.node.tolist() == [0, 1, 2, 0, 1, 0, 3, 4, 0, 3, 4, 5]
-    assert tree.inner_token.tolist() == [5, 1, 3]
-    assert tree.depth.tolist() == [0, 1, 1]
-    assert tree.parent.tolist() == [-1, 0, 0]
-    assert tree.end.tolist() == [3, 2, 3]
-    assert tree.edge.tolist() == [1, 3, 2, 4]
-    assert tree.first_edge.tolist() == [0, 2, 3, 4]
-
-
 @given(sequences)
 def test_nodes_are_the_distinct_prefixes(rows: Sequences) -> None:
     tree = grow(rows)
@@ -35,6 +23,7 @@ def test_nodes_are_the_distinct_prefixes(rows: Sequences) -> None:
     assert sorted(named) == sorted(named, key=lambda p: named[p])
     assert all(tree.token[node] == prefix[-1] for prefix, node in named.items())
     inner = sorted({p[:-1] for p in prefixes if len(p) > 1})
+    assert tree.inner_token.tolist() == [p[-1] for p in inner]
     assert tree.depth.tolist() == [len(p) - 1 for p in inner]
     for i, prefix in enumerate(inner):
         assert tree.end[i] == i + sum(p[: len(prefix)] == prefix for p in inner)

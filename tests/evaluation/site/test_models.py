@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from altered import altered, altered_result
+from columns import with_column
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
 from holisticbias_eval.results.run import Result, Run
@@ -100,9 +100,8 @@ def test_models_side_by_side(run: Run) -> None:
 
 
 def test_the_differences_of_two_runs_are_given_in_both_directions(run: Run) -> None:
-    second, scores = other(run, "b", "2" * 64), run.answers
-    turned = pa.array(scores["perplexity"].to_numpy()[::-1])
-    second = replace(second, answers=scores.set_column(scores.column_names.index("perplexity"), "perplexity", turned))
+    turned = with_column(run.answers, "perplexity", run.answers["perplexity"].to_numpy()[::-1])
+    second = replace(other(run, "b", "2" * 64), answers=turned)
     pair = collected((), (), [other(run, "a"), second]).measured
     found = dict(differences(pair))
     groups = {m.group for m in pair}

@@ -1,14 +1,14 @@
 """Tiny random models of the kinds that score pairs, and invented pairs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+from tests.evaluation.scoring.small_models import COMMON, GPT2, make_model, make_tokenizer
 
 from row_files import write_table
-from tiny_models import surround, trained_tokenizer
+from tiny_models import surround
 
 Row = dict[str, Any]
 TERMS = (("dromel", "tazzin"), ("brindock", "clannet"))
@@ -39,10 +39,7 @@ def write_pairs(tmp_path: Path) -> Callable[..., Path]:
     return lambda rows=None: write_table(tmp_path / "given.parquet", rows or invented_pairs())
 
 
-def tiny_tokenizer(**named: str) -> Any:
-    """A byte-level tokenizer of the invented sentences."""
-    texts, special = [row["sentence"] for row in invented_pairs()], ("<s>", "</s>", "<pad>", "<mask>")
-    return trained_tokenizer(texts, special, bos_token="<s>", eos_token="</s>", pad_token="<pad>", **named)  # noqa: S106
+TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
 
 
 def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
@@ -54,39 +51,19 @@ def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked model with large random weights."""
-    from transformers import BertConfig, BertForMaskedLM
-
-    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
-    tokenizer = tiny_tokenizer(mask_token="<mask>")  # noqa: S106
+    tokenizer = make_tokenizer(**TOKENS, mask_token="<mask>")  # noqa: S106
     surround(tokenizer, "<s> $A </s>")
-    torch.manual_seed(0)
-    size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=2, **size))
-    for parameter in model.parameters():
-        parameter.data.mul_(4)
-    return saved(folder, tokenizer, model)
+    model = make_model("BertConfig", "AutoModelForMaskedLM", **COMMON | {"pad_token_id": 2})
+    return saved(tmp_path_factory.mktemp("models") / "tiny-bert", tokenizer, model)
 
 
 @pytest.fixture(scope="session")
 def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A causal model with a chat template."""
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    folder = tmp_path_factory.mktemp("models") / "tiny-chat"
-    tokenizer = tiny_tokenizer()
+    tokenizer = make_tokenizer(**TOKENS)
     tokenizer.chat_template = (
         "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}"
         "{% if add_generation_prompt %}<s>assistant: {% endif %}"
     )
-    torch.manual_seed(0)
-    model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=256))
-    return saved(folder, tokenizer, model)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny models are faster on one thread, and tests run in parallel."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    model = make_model("GPT2Config", **GPT2 | {"n_positions": 256})
+    return saved(tmp_path_factory.mktemp("models") / "tiny-chat", tokenizer, model)

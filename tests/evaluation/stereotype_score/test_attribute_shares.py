@@ -59,18 +59,28 @@ def test_nothing_is_not_tested() -> None:
     assert mean_interval(counts((3, 4)), 100, rng()) is None
 
 
-def flipped_by_hand(shares: Floats) -> float:
+SHARES = st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+CHANGES = st.integers(1, 5).flatmap(
+    lambda n: st.integers(0, n).flatmap(lambda g: st.tuples(st.just(g), st.just(n), st.integers(0, n - g)))
+)
+
+
+def changes(*triples: tuple[int, int, int]) -> AttributeCounts:
+    """Pairs gained, all pairs, and pairs lost."""
+    gained, pairs, lost = np.array(triples, np.int64).T
+    return AttributeCounts(gained, pairs, np.zeros(len(triples), np.int64), lost)
+
+
+@given(
+    st.lists(SHARES, min_size=1, max_size=8).map(lambda pairs: counts(*pairs))
+    | st.lists(CHANGES, min_size=1, max_size=7).map(lambda triples: changes(*triples))
+)
+def test_the_test_of_attributes_is_the_slow_one(made: AttributeCounts) -> None:
     """The share of all sign patterns whose sum of deviations is at least as far from 0 as the observed one."""
-    away = shares - 0.5
-    seen = abs(away.sum())
+    away = made.values - (0.5 if made.lost is None else 0.0)
     sums = [abs(np.dot(signs, away)) for signs in itertools.product((1, -1), repeat=len(away))]
-    return float(np.mean([value >= seen - 1e-9 for value in sums]))
-
-
-@given(st.lists(st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=8))
-def test_the_test_of_attributes_is_the_slow_one(pairs: list[tuple[int, int]]) -> None:
-    made = counts(*pairs)
-    assert attribute_test(made, rng()) == pytest.approx(flipped_by_hand(made.values))
+    expected = np.mean([value >= abs(away.sum()) - 1e-9 for value in sums])
+    assert attribute_test(made, rng()) == pytest.approx(expected)
 
 
 def test_sentences_of_one_attribute_do_not_count_as_independent() -> None:
@@ -111,6 +121,21 @@ def test_the_interval_contains_the_value_and_stays_a_share() -> None:
     assert [found.low, found.high] == pytest.approx([wilson, 1.0])
     found = known(mean_interval(replace(every, chosen=0 * every.pairs, lost=every.pairs), 100, rng()))
     assert [found.low, found.high] == pytest.approx([-1.0, -wilson])
+
+
+@given(st.lists(CHANGES, min_size=2, max_size=7))
+def test_the_interval_holds_the_change(triples: list[tuple[int, int, int]]) -> None:
+    made = changes(*triples)
+    found = known(mean_interval(made, 200, rng()))
+    assert -1 <= found.low <= known(made.mean) <= found.high <= 1
+
+
+def test_the_interval_has_the_width_of_students_t() -> None:
+    """Eight attributes of many pairs: mean and standard error of their changes, and t with 7 degrees of freedom."""
+    gained = np.array([10, 25, 40, 30, 20, 35, 15, 45])
+    found = known(mean_interval(changes(*((gain, 100, 0) for gain in gained)), 20_000, rng()))
+    half = 2.3646 * (gained / 100).std(ddof=1) / np.sqrt(8)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.03)
 
 
 def test_the_width_of_the_interval() -> None:

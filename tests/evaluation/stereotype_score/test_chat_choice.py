@@ -17,7 +17,7 @@ from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests, pair_store
-from known import ignore
+from known import ignore, known
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
 
@@ -46,6 +46,7 @@ LISTED = [
     ("A", {"A": 0.5, " A": 0.1, "b": 0.3, "The": 0.1}, (0.6, 0.3)),  # all spellings count
     ("A", {"A": 0.9, "The": 0.01}, (0.9, 0.01)),  # a letter that is not listed has the lowest probability
     ("No", {"No": 0.9}, None),  # an answer without a letter is missing
+    ("A", {"A": 1.5}, (1.0, 1.0)),  # a probability above 1 is 1
 ]
 Chances = tuple[float, float] | None
 
@@ -152,9 +153,7 @@ def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
 def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
     choosers = [Chooser(), Chooser()]
     choosers[1].identity = ModelSignature.unknown("n", "behind a server")
-    stores = [pair_store(tmp_path, chooser, ignore) for chooser in choosers]
-    assert stores[0] is not None
-    assert stores[1] is not None
+    stores = [known(pair_store(tmp_path, chooser, ignore)) for chooser in choosers]
     assert stores[0].folder != stores[1].folder
 
 

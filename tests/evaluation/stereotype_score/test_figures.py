@@ -1,22 +1,17 @@
 """Figures of the stereotype score and their changes: by hand, slowly, and on the published code's outcomes."""
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.sections.charts import Forest
-from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
 from invoking import Invoke
 from known import known
 
@@ -39,9 +34,7 @@ def charted(found: Figures, answers: pa.Table) -> list[tuple[str, str]]:
 
 
 def figure(found: Figures, name: str = NAME, **keys: str) -> Figure:
-    one = found.get(NAME, name, keys)
-    assert one is not None, (name, keys)
-    return one
+    return known(found.get(NAME, name, keys))
 
 
 ROWS: list[Row] = [("s", "x", 1), ("s", "x", 0), ("s", "y", 1), ("s", "y", 1), ("s", "z", None), ("t", "x", 0)]
@@ -116,14 +109,6 @@ def test_controls_are_not_in_the_overall_score_and_not_corrected() -> None:
     assert charted(found, answers) == [("s", ""), ("c", "Baseline: invented words")]
 
 
-def test_holm_over_specifications() -> None:
-    rows: list[Row] = [(s, f"a{i}", 1) for s in "st" for i in range(6)]
-    rows += [("u", f"a{i}", i % 2) for i in range(6)]
-    found = measured(rows)
-    adjusted = [figure(found, "stereotype_score_adjusted_p", specification=s).value for s in "stu"]
-    assert adjusted == pytest.approx([3 * 2 / 64, 3 * 2 / 64, 1.0])
-
-
 def test_templates_stand_beside_other_sentences() -> None:
     rows: list[Row] = [("s", "x", 1), ("s", "y", 1), ("t", "x", 0), ("t", "y", 0), ("u", "x", 1), ("u", "y", 1)]
     rows += [("s", "x", 1), ("t", "x", 0), ("u", "x", 0), ("v", "x", 0)]
@@ -138,14 +123,6 @@ def test_templates_stand_beside_other_sentences() -> None:
     correlation = figure(found, "template_correlation")
     assert correlation.n == 3
     assert correlation.value == pytest.approx(0.5)  # ranks 2.5, 1, 2.5 and 3, 1.5, 1.5
-
-
-def test_split_attributes_and_the_largest_one() -> None:
-    rows: list[Row] = [("s", "x", 1), ("s", "x", 0), ("s", "y", 1), ("s", "y", 1), ("s", "z", 1)]
-    found = measured(rows)
-    split = figure(found, "split_attributes", specification="s")
-    assert (split.value, split.n, split.missing) == (0.5, 2, 1)
-    assert figure(found, "largest_attribute", specification="s", attribute="y").value == 0.5
 
 
 def test_rejected_pairs_are_counted_by_rule() -> None:
@@ -194,59 +171,24 @@ def changes(first: pa.Table, second: pa.Table) -> Figures:
 
 def test_the_change_is_the_mean_over_attributes_of_pairs_in_both() -> None:
     found = changes(answers(0), answers(1))
-    one = known(found.get("stereotype_score", "change", {"specification": "s"}))
+    one = figure(found, "change", specification="s")
     assert (one.value, one.n, one.missing) == ((1 / 4 + 1 / 2) / 2, 6, 1)
     assert one.p_value == 0.5  # both attributes change in the same direction: 2 of 4 sign patterns
-    assert found.value("stereotype_score", "change", {"specification": "t"}) == -1.0
-    assert found.value("stereotype_score", "change") == pytest.approx((1 / 4 + 1 / 2 - 1) / 3)
-    assert found.value("stereotype_score", "first", {"specification": "s"}) == (1 / 2 + 0) / 2
-    assert found.value("stereotype_score", "second", {"specification": "s"}) == pytest.approx((3 / 4 + 2 / 3) / 2)
-    assert found.value("stereotype_score", "change_adjusted_p", {"specification": "t"}) == 1.0
+    assert figure(found, "change", specification="t").value == -1.0
+    assert figure(found, "change").value == pytest.approx((1 / 4 + 1 / 2 - 1) / 3)
+    assert figure(found, "first", specification="s").value == (1 / 2 + 0) / 2
+    assert figure(found, "second", specification="s").value == pytest.approx((3 / 4 + 2 / 3) / 2)
+    assert figure(found, "change_adjusted_p", specification="t").value == 1.0
 
 
 def test_pairs_with_other_sentences_are_not_compared() -> None:
     found = changes(answers(0), answers(1, p7="another sentence"))
-    one = known(found.get("stereotype_score", "change", {"specification": "t"}))
+    one = figure(found, "change", specification="t")
     assert (one.value, one.n, one.p_value) == (None, 0, None)
-    assert found.value("stereotype_score", "first", {"specification": "t"}) == 1.0
+    assert figure(found, "first", specification="t").value == 1.0
 
 
 def test_equal_runs_do_not_change() -> None:
-    one = known(changes(answers(0), answers(0)).get("stereotype_score", "change", {"specification": "s"}))
-    assert one.interval is not None
+    one = figure(changes(answers(0), answers(0)), "change", specification="s")
     assert (one.value, one.p_value) == (0.0, 1.0)
-    assert one.interval.low == -one.interval.high < 0
-
-
-def counts(*triples: tuple[int, int, int]) -> AttributeCounts:
-    gained, lost, pairs = np.array(triples, np.int64).T
-    return AttributeCounts(gained, pairs, np.zeros(len(triples), np.int64), lost)
-
-
-triple = st.integers(1, 5).flatmap(
-    lambda n: st.integers(0, n).flatmap(lambda g: st.tuples(st.just(g), st.integers(0, n - g), st.just(n)))
-)
-
-
-@given(st.lists(triple, min_size=1, max_size=7))
-def test_the_test_is_the_slow_one(triples: list[tuple[int, int, int]]) -> None:
-    values = [(gained - lost) / pairs for gained, lost, pairs in triples]
-    sums = [abs(np.dot(signs, values)) for signs in itertools.product((1, -1), repeat=len(values))]
-    expected = np.mean([value >= abs(sum(values)) - 1e-6 for value in sums])
-    assert attribute_test(counts(*triples), np.random.default_rng(0)) == pytest.approx(expected)
-
-
-@given(st.lists(triple, min_size=2, max_size=7))
-def test_the_interval_holds_the_change(triples: list[tuple[int, int, int]]) -> None:
-    made = counts(*triples)
-    found = known(mean_interval(made, 200, np.random.default_rng(0)))
-    assert -1 <= found.low <= known(made.mean) <= found.high <= 1
-
-
-def test_the_interval_has_the_width_of_students_t() -> None:
-    """Eight attributes of many pairs: mean and standard error of their changes, and t with 7 degrees of freedom."""
-    gained = np.array([10, 25, 40, 30, 20, 35, 15, 45])
-    made = AttributeCounts(gained, np.full(8, 100), np.zeros(8, np.int64), np.zeros(8, np.int64))
-    found = known(mean_interval(made, 20_000, np.random.default_rng(0)))
-    half = 2.3646 * (gained / 100).std(ddof=1) / np.sqrt(8)
-    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.03)
+    assert known(one.interval).low == -known(one.interval).high < 0

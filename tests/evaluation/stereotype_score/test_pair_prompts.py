@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.prompts.pairs import (
-    ask_choices,
-    ask_pairs,
-    differing_places,
-    published_texts,
-    spans_of_choices,
-)
+from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, differing_places, published_texts, spans_of_choices
 
 
 @pytest.mark.parametrize(
@@ -45,21 +39,12 @@ def test_the_words_outside_the_places_are_the_same(one: str, other: str) -> None
     assert rest(one, [a for a, _ in found]) == rest(other, [b for _, b in found])
 
 
-@pytest.mark.parametrize(
-    ("sentence", "term", "expected"),
-    [
-        ("The Dromel likes Math.", "dromel", "the dromel likes math.."),
-        ("Ebony likes math", "Ebony", "Ebony likes math."),
-        ("She said that she left!", "she", "she said that she left!."),
-        ("They hear the dromel.", "he", "they hear the dromel.."),
-    ],
-)
-def test_published_texts(sentence: str, term: str, expected: str) -> None:
+def test_published_texts() -> None:
     """Kocielnik's `_3_ss_test.py` adds a period to every template, also after a period."""
-    assert published_texts([sentence], [term]) == [expected]
-
-
-def test_a_published_text_with_a_mask() -> None:
+    texts = ("The Dromel likes Math.", "Ebony likes math", "She said that she left!", "They hear the dromel.")
+    assert published_texts(texts, ("dromel", "Ebony", "she", "he")) == [
+        "the dromel likes math..", "Ebony likes math.", "she said that she left!.", "they hear the dromel..",
+    ]  # fmt: skip
     assert published_texts(["The dromel sat."], ["dromel"], replaced_by="[MASK]") == ["the [MASK] sat.."]
 
 
@@ -109,6 +94,7 @@ def test_choices_are_asked_in_both_orders() -> None:
         ([[0.9, 0.1], [0.1, 0.9]], 0.5, 1.0),  # always the same sentence
         ([[0.1, 0.9], [0.1, 0.9]], 0.0, 0.0),
         ([[np.nan, np.nan], [0.1, 0.9]], None, None),
+        ([[0.5, 0.5], [0.1, 0.9]], None, None),  # undecided
     ],
 )
 def test_order_effects(answers: list[list[float]], first: float | None, agree: float | None) -> None:

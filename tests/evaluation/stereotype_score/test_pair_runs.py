@@ -18,11 +18,14 @@ from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.progress import Display
 from holisticbias_eval.report.leaderboard import render_leaderboard
 from holisticbias_eval.results.registry import RegistryEntry, add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.record import SentencesRecord
+from holisticbias_eval.tasks.pair_modes import pair_requests
 from invoking import Invoke
+from known import ignore
 
 Row = dict[str, Any]
 SCORES = ("score_stereotype", "score_antistereotype")
@@ -45,10 +48,6 @@ def run(
 def stereotyped_first(row: Row) -> tuple[str, str]:
     both = row["sentence"], row["other_sentence"]
     return both if row["stereotyped"] == "sentence" else (both[1], both[0])
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
@@ -105,9 +104,6 @@ def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
 
 
 def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
-    from holisticbias_eval.progress import Display
-    from holisticbias_eval.tasks.pair_modes import pair_requests
-
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
@@ -152,10 +148,6 @@ def test_hostile_text_is_shown_as_text(
     assert "&lt;script&gt;" in page
 
 
-def published(version: str, subset: str | None) -> str | None:
-    return None
-
-
 @pytest.fixture
 def folder(invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path], tmp_path: Path) -> Path:
     """A run of pairs that lie in a folder with the record of their sentences."""
@@ -174,6 +166,10 @@ def folder(invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path], tm
     return tmp_path / "run"
 
 
+def unpublished(version: str, subset: str | None) -> None:
+    """No version is published."""
+
+
 def test_a_run_of_pairs_is_registered_by_specification(folder: Path, tmp_path: Path) -> None:
     (entry,) = make_entries(read_run(folder), "Ada", "2026-11-22", "some/model")
     assert {f.keys["specification"] for f in entry.figures} == {"invented.one", "invented.two"}
@@ -182,8 +178,8 @@ def test_a_run_of_pairs_is_registered_by_specification(folder: Path, tmp_path: P
     assert entry.file_name == f"some-model-on-pairs-{digest}-stereotype-score.json"
     registry = tmp_path / "registry"
     registry.mkdir()
-    (path,) = add_entries([entry], registry, published)
-    entries, problems = read_registry(registry, published)
+    (path,) = add_entries([entry], registry, unpublished)
+    entries, problems = read_registry(registry, unpublished)
     assert not problems
     shown = render_leaderboard(entries)
     assert "Stereotype score on the pairs" in shown
@@ -192,7 +188,7 @@ def test_a_run_of_pairs_is_registered_by_specification(folder: Path, tmp_path: P
     changed = json.loads(path.read_text("utf-8"))
     changed["signature"]["release"]["digest"] = "unknown"
     with pytest.raises(RegistryError, match="SHA-256 of their rows"):
-        add_entries([RegistryEntry.model_validate(changed)], tmp_path / "elsewhere", published)
+        add_entries([RegistryEntry.model_validate(changed)], tmp_path / "elsewhere", unpublished)
 
 
 def test_the_page_shows_yield_and_quality(folder: Path, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from holisticbias_eval.stereotypes.targets import (
     sample_number,
     targets,
 )
+from known import known
 from tiny_models import local_generator, tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
@@ -132,8 +133,8 @@ def test_any_text_has_a_sentence_of_one_line(text: str) -> None:
 
 def plane(texts: Sequence[str]) -> Floats:
     """Two words at right angles, one between them, and one without a vector."""
-    known = {"blicket": (1.0, 0.0), "wug": (0.0, 1.0), "gimble": (1.0, 1.0)}
-    return np.array([known.get(text, (np.nan, np.nan)) for text in texts])
+    vectors = {"blicket": (1.0, 0.0), "wug": (0.0, 1.0), "gimble": (1.0, 1.0)}
+    return np.array([vectors.get(text, (np.nan, np.nan)) for text in texts])
 
 
 def shots(*keywords: tuple[str, str]) -> ShotFile:
@@ -153,8 +154,7 @@ def test_the_examples_with_the_most_similar_keywords_come_first() -> None:
 def test_word_vectors_are_read(tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("4 2\nBlicket 1 0\nwug 0 3\nmell 2 2\n. . 5 5\n")
-    found = read_word_vectors(path)(["blicket", "slow-wug", "wug mell", "none"])
-    assert found is not None
+    found = known(read_word_vectors(path)(["blicket", "slow-wug", "wug mell", "none"]))
     np.testing.assert_array_equal(found, [[1, 0], [0, 3], [1, 2.5], [np.nan, np.nan]])
 
 

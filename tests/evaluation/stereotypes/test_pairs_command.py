@@ -7,14 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
-from holisticbias.errors import HolisticBiasError
-from holisticbias_eval.commands.pairs import command
 from holisticbias_eval.stereotypes.imported import SourceSentence
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, find_attribute_set, find_term, pairs_of_templates
 from holisticbias_eval.stereotypes.specifications import read_specification
+from invoking import Invoke
 
 TABLE = """specification,attribute,term,sentence,generator
 stereotypes.mathematics-or-arts,math,he,He likes math.,toy
@@ -36,10 +34,13 @@ SILLY = "groups.age,silly,teenager,The teenager made a silly joke.,toy\n"
 WITHOUT = "says of no group which attributes its stereotype has"
 
 
-def run(folder: Path, text: str, *options: str, name: str = "table.csv") -> Result:
+PAIRS = ("stereotypes", "pairs", "--sentences")
+
+
+def written(folder: Path, text: str, name: str = "table.csv") -> tuple[Path | str, ...]:
+    """Write a table, and give the options that make pairs of it."""
     (folder / name).write_text(text, "utf-8")
-    arguments = ["--sentences", str(folder / name), "--out", str(folder / "out"), *options]
-    return CliRunner().invoke(command, arguments, catch_exceptions=True)
+    return (*PAIRS, folder / name, "--out", folder / "out")
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -48,19 +49,19 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return list(table.to_pylist())
 
 
-def test_the_record_of_the_sentences_goes_with_the_pairs_and_no_other_folder_is_replaced(tmp_path: Path) -> None:
+def test_the_record_of_the_sentences_goes_with_the_pairs_and_no_other_folder_is_replaced(
+    tmp_path: Path, invoke: Invoke
+) -> None:
     (tmp_path / "sentences.json").write_text("{}\n", "utf-8")
-    assert run(tmp_path, TABLE).exit_code == 0
+    invoke.printed(*written(tmp_path, TABLE))
     assert (tmp_path / "out" / "sentences.json").read_text("utf-8") == "{}\n"
     (tmp_path / "out" / "pairs.json").rename(tmp_path / "out" / "mine.txt")
-    assert isinstance(run(tmp_path, TABLE).exception, HolisticBiasError)
+    invoke.refused(*written(tmp_path, TABLE))
     assert (tmp_path / "out" / "mine.txt").is_file()
 
 
-def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
-    result = run(tmp_path, TABLE, "--no-templates")
-    assert result.exit_code == 0
-    assert "1 pairs of 5 rows" in result.output
+def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path, invoke: Invoke) -> None:
+    assert "1 pairs of 5 rows" in invoke.printed(*written(tmp_path, TABLE), "--no-templates")
     found = rows(tmp_path)
     assert [row["rule"] for row in found] == [
         None, "ambiguous-form", "unknown-attribute", "unknown-term", "no-stereotype",
@@ -76,9 +77,9 @@ def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
     assert record["rows"]["converted"] == 1
 
 
-def test_published_files_are_paired_in_both_modes(tmp_path: Path) -> None:
+def test_published_files_are_paired_in_both_modes(tmp_path: Path, invoke: Invoke) -> None:
     def paired(table: str, *options: str) -> list[tuple[str | None, str | None, str | None]]:
-        assert run(tmp_path, table, "--no-templates", *options).exit_code == 0
+        invoke.printed(*written(tmp_path, table), "--no-templates", *options)
         return [(row["other_sentence"], row["stereotyped"], row["rule"]) for row in rows(tmp_path)]
 
     assert paired(PUBLISHED) == [
@@ -104,7 +105,7 @@ def test_published_files_are_paired_in_both_modes(tmp_path: Path) -> None:
     ]
 
 
-def test_a_folder_of_sentences_is_read(tmp_path: Path) -> None:
+def test_a_folder_of_sentences_is_read(tmp_path: Path, invoke: Invoke) -> None:
     folder = tmp_path / "sentences"
     folder.mkdir()
     given = {
@@ -113,8 +114,7 @@ def test_a_folder_of_sentences_is_read(tmp_path: Path) -> None:
         "source": ["generated"], "generator": ["toy"],
     }  # fmt: skip
     pq.write_table(pa.table(given), folder / "sentences.parquet")
-    arguments = ["--sentences", str(folder), "--out", str(tmp_path / "out")]
-    assert CliRunner().invoke(command, arguments).exit_code == 0
+    invoke.printed(*PAIRS, folder, "--out", tmp_path / "out")
     pair, *templates = rows(tmp_path)
     assert (pair["pair_id"], pair["other_sentence"]) == ("s1>dromels", "A dromel is mivish.")
     assert (pair["stereotyped"], pair["source"]) == ("other_sentence", "generated")
@@ -177,27 +177,25 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
         (f"{COLUMNS}{SILLY}", ("--specification", "groups.age"), f"groups.age {WITHOUT}"),
     ],
 )
-def test_mistakes_are_one_line(tmp_path: Path, text: str, options: tuple[str, ...], message: str) -> None:
-    error = run(tmp_path, text, *options).exception
-    assert isinstance(error, HolisticBiasError)
-    assert message in str(error)
-    assert "\n" not in str(error)
+def test_mistakes_are_one_line(
+    tmp_path: Path, invoke: Invoke, text: str, options: tuple[str, ...], message: str
+) -> None:
+    error = invoke.refused(*written(tmp_path, text), *options)
+    assert (message in error, error.count("\n")) == (True, 1)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_sentence_of_any_content_keeps_its_row(tmp_path: Path) -> None:
+def test_a_sentence_of_any_content_keeps_its_row(tmp_path: Path, invoke: Invoke) -> None:
     hostile = ["\x00\x1b[31m he math", "he " * 5000, "math", "\u202e he math \U0001f600", "[T] he [A] math", "he\u2019"]
     lines = [json.dumps({"attribute": "math", "term": "he", "sentence": text}) for text in hostile]
-    text = "\n".join(lines)
-    result = run(tmp_path, text, "--no-templates", "--specification", "mathematics-or-arts", name="table.jsonl")
-    assert result.exit_code == 0
-    assert "\x1b" not in result.output
+    options = ("--no-templates", "--specification", "mathematics-or-arts")
+    said = invoke.printed(*written(tmp_path, "\n".join(lines), "table.jsonl"), *options)
+    assert "\x1b" not in said
     assert len(rows(tmp_path)) == len(hostile)
 
 
-def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path: Path) -> None:
-    found = run(tmp_path, TABLE + SILLY, "--no-templates")
-    assert found.exit_code == 0
-    assert "Left out, because they are not in the selection: groups.age" in found.output
+def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path: Path, invoke: Invoke) -> None:
+    said = invoke.printed(*written(tmp_path, TABLE + SILLY), "--no-templates")
+    assert "Left out, because they are not in the selection: groups.age" in said
     names = {row["specification"] for row in rows(tmp_path)}
     assert names == {"stereotypes.mathematics-or-arts", "stereotypes.professions"}

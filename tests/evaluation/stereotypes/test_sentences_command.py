@@ -15,21 +15,22 @@ from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords
 from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
 from invoking import Invoke
 
-Answer = tuple[int, str, str]
 Servers = Callable[[Answering], ChatServer]
-Run = Callable[..., Answer]
+Asked = Callable[..., tuple[object, ...]]
 
 SENTENCES = ("stereotypes", "sentences")
 
 
 @pytest.fixture
-def run(invoke: Invoke, own: Path, tmp_path: Path) -> Run:
-    def sentences(base: str, *options: object, out: str = "out") -> Answer:
+def asked(own: Path, tmp_path: Path) -> Asked:
+    """The command that asks a server for sentences."""
+
+    def command(base: str, *options: object, out: str = "out") -> tuple[object, ...]:
         server = ("--engine", "api", "--api-base", base, "--generator", "tiny")
         store = () if "--no-store" in options else ("--store", tmp_path / "store")
-        return invoke(*SENTENCES, "--specification", own, *server, *store, "--out", tmp_path / out, *options)
+        return (*SENTENCES, "--specification", own, *server, *store, "--out", tmp_path / out, *options)
 
-    return sentences
+    return command
 
 
 def rows(folder: Path, name: str = "requests") -> list[dict[str, Any]]:
@@ -46,9 +47,8 @@ def record(folder: Path) -> SentencesRecord:
 COMPLETIONS = ("--api-endpoint", "completions", "--decoding", "autobiastest-list")
 
 
-def test_every_text_is_on_record(run: Run, chat_server: Servers, tmp_path: Path) -> None:
-    code, said, _ = run(chat_server(completions).base, *COMPLETIONS)
-    assert code == 0
+def test_every_text_is_on_record(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
+    said = invoke.printed(*asked(chat_server(completions).base, *COMPLETIONS))
     log, found = rows(tmp_path / "out"), rows(tmp_path / "out", "sentences")
     assert pq.read_schema(tmp_path / "out" / "requests.parquet").equals(LOG_SCHEMA)
     assert pq.read_schema(tmp_path / "out" / "sentences.parquet").equals(SENTENCES_SCHEMA)
@@ -72,10 +72,12 @@ def test_every_text_is_on_record(run: Run, chat_server: Servers, tmp_path: Path)
     assert "3 of 3 attributes have enough sentences" in said
 
 
-def test_batches_and_interruptions_change_nothing(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+def test_batches_and_interruptions_change_nothing(
+    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path
+) -> None:
     many = ("--per-attribute", 9, *COMPLETIONS)
     server = chat_server(completions)
-    assert run(server.base, *many, "--api-concurrency", 1)[0] == 0
+    invoke.printed(*asked(server.base, *many, "--api-concurrency", 1))
     expected = rows(tmp_path / "out")
     assert max(row["request"] for row in expected) >= 2
 
@@ -83,35 +85,34 @@ def test_batches_and_interruptions_change_nothing(run: Run, chat_server: Servers
         return completions(body, turn) if turn < 25 else (400, {"error": {"message": "no more"}})
 
     server.answering, server.bodies = failing, []
-    code, _, error = run(server.base, *many, "--no-store", out="again")
-    assert code == 2
-    assert "no more" in error
+    again = asked(server.base, *many, "--no-store", out="again")
+    assert "no more" in invoke.refused(*again)
     part = rows(tmp_path / ".again.part")
     assert part == expected[: len(part)]
     assert not (tmp_path / "again").exists()
     server.answering, server.bodies = completions, []
-    assert run(server.base, *many, "--no-store", out="again")[0] == 0
+    invoke.printed(*again)
     assert rows(tmp_path / "again") == expected
     assert len(server.answered) == len(expected) - len(part)
 
 
-def test_another_seed_gives_other_sentences(run: Run, chat_server: Servers, tmp_path: Path) -> None:
-    server = chat_server(completions)
-    assert run(server.base, *COMPLETIONS)[0] == 0
-    assert run(server.base, *COMPLETIONS, "--seed", 1, out="other")[0] == 0
+def test_another_seed_gives_other_sentences(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
+    base = chat_server(completions).base
+    command = asked(base, *COMPLETIONS)
+    invoke.printed(*command)
+    invoke.printed(*asked(base, *COMPLETIONS, "--seed", 1, out="other"))
     assert {row["text"] for row in rows(tmp_path / "out")} != {row["text"] for row in rows(tmp_path / "other")}
-    code, _, error = run(server.base, *COMPLETIONS, "--seed", 1)
-    assert code == 2
+    error = invoke.refused(*command, "--seed", 1)
     assert "holds other sentences (settings differ): name another folder with --out, or replace it" in error
-    assert run(server.base, *COMPLETIONS, "--seed", 1, "--overwrite")[0] == 0
+    invoke.printed(*command, "--seed", 1, "--overwrite")
     assert rows(tmp_path / "out") == rows(tmp_path / "other")
     (tmp_path / "out" / "sentences.json").write_text("{}", "utf-8")
-    assert "sentences.json is damaged or of another version; name another folder" in run(server.base, *COMPLETIONS)[2]
+    assert "sentences.json is damaged or of another version; name another folder" in invoke(*command)[2]
 
 
-def test_a_chat_server_is_asked_for_a_list(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+def test_a_chat_server_is_asked_for_a_list(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
     server = chat_server(lists)
-    assert run(server.base, "--per-group", 2)[0] == 0
+    invoke.printed(*asked(server.base, "--per-group", 2))
     found = rows(tmp_path / "out", "sentences")
     assert min(Counter((row["attribute"], row["group"]) for row in found).values()) >= 2
     assert all(body["response_format"]["type"] == "json_schema" for body in server.bodies)
@@ -121,14 +122,15 @@ def test_a_chat_server_is_asked_for_a_list(run: Run, chat_server: Servers, tmp_p
     assert "response_format json_schema" in settings["sent"]
 
 
-def test_a_server_without_response_formats_is_asked_without(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+def test_a_server_without_response_formats_is_asked_without(
+    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path
+) -> None:
     def without(body: Body, turn: int) -> tuple[int, Any]:
         if "response_format" in body:
             return 400, {"error": {"message": "unknown field response_format"}}
         return lists(body, turn)
 
-    server = chat_server(without)
-    assert run(server.base)[0] == 0
+    invoke.printed(*asked(chat_server(without).base))
     assert "response_format" not in record(tmp_path / "out").settings["sent"]
 
 
@@ -143,14 +145,13 @@ def test_a_server_without_response_formats_is_asked_without(run: Run, chat_serve
     ],
 )
 def test_a_generator_that_gives_nothing_usable(
-    run: Run, chat_server: Servers, tmp_path: Path, answer: Any, rule: str
+    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path, answer: Any, rule: str
 ) -> None:
     def useless(body: Body, turn: int) -> tuple[int, Any]:
         return 200, message("one") if is_trial(body) else answer
 
-    code, said, error = run(chat_server(useless).base, "--requests", 2, "--most-words", 20)
-    assert code == 1
-    assert "Traceback" not in error
+    code, said, error = invoke(*asked(chat_server(useless).base, "--requests", 2, "--most-words", 20))
+    assert (code, "Traceback" in error) == (1, False)
     assert "own.invented: gimble (calm): too few sentences in 2 requests: 0" in said
     assert "0 of 3 attributes have enough sentences" in said
     log = rows(tmp_path / "out")
@@ -166,14 +167,13 @@ def test_a_generator_that_gives_nothing_usable(
 
 
 def test_a_malformed_list_costs_its_request_and_an_attribute_without_sentences_is_named(
-    run: Run, chat_server: Servers, tmp_path: Path
+    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path
 ) -> None:
     def mute(body: Body, turn: int) -> tuple[int, Any]:
         silent = not is_trial(body) and keywords(body["messages"][-1]["content"])[1] == "burble"
         return (200, message('["A blicket', finish="length")) if silent else lists(body, turn)
 
-    code, said, _ = run(chat_server(mute).base, "--requests", 8)
-    assert code == 0
+    said = invoke.printed(*asked(chat_server(mute).base, "--requests", 8))
     assert "own.invented: burble (loud): too few sentences in 8 requests: 0" in said
     log = [row for row in rows(tmp_path / "out") if row["attribute"] == "burble"]
     assert [(row["sentence"], row["sample"], row["rule"]) for row in log] == [(None, 0, "malformed-list")] * 8
@@ -182,12 +182,11 @@ def test_a_malformed_list_costs_its_request_and_an_attribute_without_sentences_i
 
 
 def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
-    invoke: Invoke, own: Path, chat_server: Servers, tmp_path: Path
+    invoke: Invoke, asked: Asked, own: Path, chat_server: Servers, tmp_path: Path
 ) -> None:
     """Such as balanced professions, of which no pair is scored."""
     own.write_text(own.read_text().replace("stereotype: loud", "stereotype: calm"))
-    server = ("--engine", "api", "--api-base", chat_server(lists).base, "--generator", "tiny")
-    code, _, error = invoke(*SENTENCES, "--specification", own, *server, "--out", tmp_path / "out")
+    code, _, error = invoke(*asked(chat_server(lists).base))
     assert code == 0
     assert "own.invented: 1 attributes are of no group's stereotype" in " ".join(error.split())
     assert {row["attribute"] for row in rows(tmp_path / "out")} == {"gimble", "slow-moving"}
@@ -209,18 +208,14 @@ limits: for this test
 LEXICON = "labels: [dreamy, met, sung]\nphrases: {dreamy: [dreamt], met: [I met], sung: [sings]}\n"
 
 
-def test_a_classifier_refuses_sentences(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+def test_a_classifier_refuses_sentences(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
     (tmp_path / "dreams.yaml").write_text(CARD, "utf-8")
     (tmp_path / "dreams-lexicon.yaml").write_text(LEXICON, "utf-8")
-    base, card = chat_server(completions).base, tmp_path / "dreams.yaml"
-    many = ("--per-attribute", 9, *COMPLETIONS)
-    code, _, error = run(base, *many, "--classifier", f"{card}=angry")
-    assert code == 2
-    assert "the card has no label 'angry'; it has dreamy, met, sung" in error
-    code, _, error = run(base, *many, "--classifier", card)
-    assert code == 2
-    assert "add the labels that refuse a sentence" in error
-    assert run(base, *many, "--classifier", f"{card}=dreamy,sung")[0] == 0
+    card = tmp_path / "dreams.yaml"
+    judged = asked(chat_server(completions).base, "--per-attribute", 9, *COMPLETIONS, "--classifier")
+    assert "the card has no label 'angry'; it has dreamy, met, sung" in invoke.refused(*judged, f"{card}=angry")
+    assert "add the labels that refuse a sentence" in invoke.refused(*judged, card)
+    invoke.printed(*judged, f"{card}=dreamy,sung")
     log = rows(tmp_path / "out")
     found = {row["rule"]: row["sentence"] for row in log if str(row["rule"]).startswith("dreams:")}
     assert set(found) == {"dreams:dreamy", "dreams:sung", "dreams:not-judged"}
@@ -241,22 +236,14 @@ def test_a_classifier_refuses_sentences(run: Run, chat_server: Servers, tmp_path
     ],
 )
 def test_mistakes_are_one_line(
-    run: Run, chat_server: Servers, tmp_path: Path, options: tuple[object, ...], message: str
+    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path, options: tuple[object, ...], message: str
 ) -> None:
-    code, _, error = run(chat_server(lists).base, *options)
-    assert code == 2
-    assert message in error
-    assert "Traceback" not in error
+    assert message in invoke.refused(*asked(chat_server(lists).base, *options))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_local_generator_needs_no_server(invoke: Invoke, own: Path, tiny_gpt2: Path) -> None:
-    error = invoke.refused(
-        "stereotypes", "sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out"
-    )
-    assert "the model reads at most 64 tokens; the prompt" in error
     local = (*SENTENCES, "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
-    error = invoke.refused(*local, "--ask", "chat")
-    assert "the tokenizer has no chat template" in error
-    error = invoke.refused(*local, "--ask", "list")
-    assert "--ask list is for --engine api" in error
+    assert "the model reads at most 64 tokens; the prompt" in invoke.refused(*local)
+    assert "the tokenizer has no chat template" in invoke.refused(*local, "--ask", "chat")
+    assert "--ask list is for --engine api" in invoke.refused(*local, "--ask", "list")

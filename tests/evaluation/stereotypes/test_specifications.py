@@ -120,19 +120,16 @@ def test_the_published_form(tmp_path: Path) -> None:
         ("a.json", "[]", "has no specifications"),
         ("a.json", '{"name": "a", "social_groups": {"a": ["x"]}, "attributes": {}}', "two lists"),
         ("a.json", "[" * 100_000, "not JSON"),
+        ("none.json", None, "cannot be read"),
+        ("none.yaml", None, "cannot be read"),
     ],
 )
-def test_unusable_files(tmp_path: Path, name: str, text: str, message: str) -> None:
-    (tmp_path / name).write_text(text, "utf-8")
+def test_unusable_files(tmp_path: Path, name: str, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text, "utf-8")
     with pytest.raises(SpecificationError, match=message) as caught:
         read_specification(str(tmp_path / name))
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    for name in ("none.json", "none.yaml"):
-        with pytest.raises(SpecificationError, match="cannot be read"):
-            read_specification(str(tmp_path / name))
 
 
 def test_sentences_are_not_made_with_stems() -> None:

@@ -1,7 +1,6 @@
 """Runs of texts about groups: from prompts to figures, page, comparison, and what is refused."""
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measuring import MeasurementRecord
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 from known import known
@@ -129,13 +127,8 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def figures_of(invoke: Invoke, table: Path, *options: str) -> Figures:
-    printed = invoke.printed("measure", "gender_polarity", table, "--format", "json", *options)
-    return Figures(MeasurementRecord.model_validate(json.loads(printed)).figures)
-
-
 def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) -> None:
-    found = figures_of(invoke, table, "--ties", "published")
+    found = invoke.figures("measure", "gender_polarity", table, "--ties", "published")
     share = known(found.get("gender_polarity", "share", {**DOMAIN, **WORDS, "class": "male"}))
     assert share.n == 54
     assert share.value == pytest.approx(2 / 54)

@@ -8,7 +8,7 @@ import pytest
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.tables import COMPANIONS
-from holisticbias.contribute.diff import compare
+from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.readings import show_entries
 from holisticbias.contribute.revisions import Revision
 from holisticbias.release.verify import verify_release
@@ -16,7 +16,7 @@ from holisticbias.rules.published import lock
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment
-from holisticbias.terms.prompt_entries import Forms, Group, PromptWording
+from holisticbias.terms.prompt_entries import Forms, PromptWording
 from holisticbias.terms.specification_entries import (
     AttributeSet,
     Slot,
@@ -24,98 +24,59 @@ from holisticbias.terms.specification_entries import (
     TargetGroup,
     WordForms,
 )
+from small_terms import entry_of, with_keys, with_layout
 
 VERSION = "0.2.0"
-COMMON = "    sources: [made-up]\n    since: 0.2.0\n"
-FILES = {
-    "collections": "collection: trades\nlabel: Trades\ngroups:\n"
-    "  - id: trades.glaziers\n    text: Glaziers\n    domain: glass\n    pages:\n      titles: [Glazier]\n" + COMMON,
-    "prompts": "domain: glass\nlabel: Glass\ncollection: trades\nprompts:\n"
-    "  - id: glass.one\n    text: In most workshops a glazier\n    group: trades.glaziers\n"
-    "    continuation: cuts the pane.\n    subject: glazier\n" + COMMON,
-    "specifications": "family: toy\nlabel: Toy\nspecifications:\n"
-    "  - id: toy.small\n    text: Small things\n    groups:\n"
-    "      - {name: stads, label: Stads, stereotype: small}\n      - {name: blickets, label: Blickets}\n"
-    "    slots:\n      - {form: noun, terms: [stad, blicket]}\n      - {form: plural, terms: [stads, blickets]}\n"
-    "    attributes:\n      - {name: small, label: Small, terms: [pebble]}\n"
-    '    templates: ["The [T:noun] has a [A]."]\n    control: true\n' + COMMON,
-}
 
 
 @pytest.fixture
-def companions(terms: Path, tmp_path: Path) -> Catalog:
+def companions(data: Path, tmp_path: Path) -> Catalog:
     """The catalog of a few terms with a group, a prompt and a specification, in layout 4."""
-    folder = tmp_path / "terms"
-    shutil.copytree(terms, folder)
-    for kind, text in FILES.items():
-        (folder / kind).mkdir()
-        (folder / kind / "file.yaml").write_text(text, "utf-8")
-    release = folder / "releases" / f"{VERSION}.yaml"
-    release.write_text(release.read_text("utf-8") + "layout: 4\n", "utf-8")
-    return load_catalog(folder)
+    for name in ("two-versions", "companions"):
+        shutil.copytree(data / name, tmp_path / "terms", dirs_exist_ok=True)
+    return load_catalog(tmp_path / "terms")
 
 
-def changed_prompt(catalog: Catalog, **keys: object) -> Catalog:
-    file = catalog.prompts[0]
-    return replace(catalog, prompts=(file.model_copy(update={"prompts": (file.prompts[0].model_copy(update=keys),)}),))
+def with_forms(catalog: Catalog, since: str | None = None) -> Catalog:
+    """The catalog whose group has forms."""
+    forms = Forms(words=("glazier", "glazing"), sources=("made-up",), since=since)
+    return with_keys(catalog, "trades.glaziers", forms=forms)
 
 
-def changed_specification(catalog: Catalog, **keys: object) -> Catalog:
-    file = catalog.specifications[0]
-    entry = file.specifications[0].model_copy(update=keys)
-    return replace(catalog, specifications=(file.model_copy(update={"specifications": (entry,)}),))
+def compared(old: Catalog, new: Catalog) -> Difference:
+    return compare(Revision(VERSION, old, VERSION), Revision(VERSION, new, VERSION))
+
+
+def shown(catalog: Catalog, name: str) -> list[str]:
+    return show_entries(catalog, name, None, None).split("\n")
 
 
 def test_tables_survive_writing(companions: Catalog, tmp_path: Path) -> None:
-    built = build_release(companions, VERSION)
+    """Forms are in the table from layout 5 on."""
+    built = build_release(with_layout(with_forms(companions), 5), VERSION)
     write_release(built, tmp_path / "release")
     assert verify_release(tmp_path / "release") == ()
     opened = open_release(tmp_path / "release")
     for name in COMPANIONS:
         assert opened.tables[name].equals(built.tables[name])
-
-
-def with_forms(catalog: Catalog, since: str | None = None, layout: int = 5) -> Catalog:
-    """The catalog whose group has forms, in a layout."""
-    file = catalog.collections[0]
-    forms = Forms(words=("glazier", "glazing"), sources=("made-up",), since=since)
-    made = file.model_copy(update={"groups": (file.groups[0].model_copy(update={"forms": forms}),)})
-    releases = tuple(r.model_copy(update={"layout": layout}) for r in catalog.releases)
-    return replace(catalog, collections=(made,), releases=releases)
-
-
-def test_forms_are_in_the_table_from_layout_5_on(companions: Catalog, tmp_path: Path) -> None:
-    built = build_release(with_forms(companions), VERSION)
     assert built.tables["collections"].select(["group_id", "terms", "forms", "titles"]).to_pylist() == [
         {"group_id": "trades.glaziers", "terms": [], "forms": ["glazier", "glazing"], "titles": ["Glazier"]}
     ]
-    write_release(built, tmp_path / "release")
-    assert verify_release(tmp_path / "release") == ()
-    assert "forms" not in build_release(with_forms(companions, layout=4), VERSION).tables["collections"].column_names
+    assert "forms" not in build_release(with_forms(companions), VERSION).tables["collections"].column_names
 
 
 def test_forms_are_held_from_their_own_version_on(companions: Catalog) -> None:
     """A version that is older than the forms has the same lock and the same tables as without them."""
-    group = with_forms(companions, "0.2.0").collections[0].groups[0].model_copy(update={"since": "0.1.0"})
-    assert isinstance(group, Group)
-    assert group.at("0.1.0").forms is None
-    assert group.at(VERSION).forms is not None
-    newer = with_forms(companions, "0.3.0", 4)
+    group = entry_of(with_forms(companions, "0.2.0"), "trades.glaziers").model_copy(update={"since": "0.1.0"})
+    assert [group.at(version).forms is None for version in ("0.1.0", VERSION)] == [True, False]
+    newer = with_forms(companions, "0.3.0")
     assert lock(newer, VERSION) == lock(companions, VERSION)
     assert build_release(newer, VERSION).digest == build_release(companions, VERSION).digest
 
 
-def test_new_forms_are_a_patch(companions: Catalog) -> None:
-    old, new = (Revision(VERSION, c, VERSION) for c in (companions, with_forms(companions, layout=4)))
-    assert (compare(old, new).bump, [e.id for e in compare(old, new).entries]) == ("patch", ["trades.glaziers"])
-    assert "  forms that measures replace: glazier, glazing; sources: made-up" in show_entries(
-        new.catalog, "glaziers", None, None
-    )
-
-
 def test_an_earlier_wording_stands_in_its_version(companions: Catalog) -> None:
     wording = PromptWording(until="0.2.0", reason="An example.", continuation="cut it.", subject=None)
-    prompt = changed_prompt(companions, since="0.1.0", history=(wording,)).prompts[0].prompts[0]
+    prompt = entry_of(with_keys(companions, "glass.one", since="0.1.0", history=(wording,)), "glass.one")
     then = prompt.at("0.1.0")
     assert (then.continuation, then.subject, then.sentence) == ("cut it.", None, "In most workshops a glazier cut it.")
     assert prompt.at("0.2.0").subject == "glazier"
@@ -123,26 +84,28 @@ def test_an_earlier_wording_stands_in_its_version(companions: Catalog) -> None:
 
 def test_the_lock_sees_every_change(companions: Catalog) -> None:
     before = lock(companions, VERSION).entries
-    after = lock(changed_prompt(companions, subject=None), VERSION).entries
-    assert {key for key in before if before[key] != after[key]} == {"glass.one"}
     file = companions.collections[0].model_copy(update={"prompt_words": 6})
-    after = lock(replace(companions, collections=(file,)), VERSION).entries
-    assert {key for key in before if before[key] != after[key]} == {"collections/trades"}
+    for changed, key in (
+        (with_keys(companions, "glass.one", subject=None), "glass.one"),
+        (replace(companions, collections=(file,)), "collections/trades"),
+    ):
+        after = lock(changed, VERSION).entries
+        assert {name for name in before if before[name] != after[name]} == {key}
 
 
-def test_added_entries_need_a_minor_version_and_judgements_a_patch(companions: Catalog) -> None:
-    old, new = Revision(VERSION, replace(companions, prompts=()), VERSION), Revision(VERSION, companions, VERSION)
-    found = compare(old, new)
+def test_added_entries_need_a_minor_version_and_judgements_and_forms_a_patch(companions: Catalog) -> None:
+    found = compared(replace(companions, prompts=()), companions)
     assert (found.bump, [(e.id, e.change) for e in found.entries]) == ("minor", [("glass.one", "added")])
     assert [(c.name, c.added, c.changed, c.gone) for c in found.companions] == [("prompts", 1, 0, 0)]
     judgement = Assessment(judgement="accepted", reviewer="rv-1", date="2026")
-    judged = changed_specification(companions, assessments=(judgement,))
-    found = compare(new, Revision(VERSION, judged, VERSION))
+    found = compared(companions, with_keys(companions, "toy.small", assessments=(judgement,)))
     assert (found.bump, [e.change for e in found.entries]) == ("patch", ["reassessed"])
+    found = compared(companions, with_forms(companions))
+    assert (found.bump, [e.id for e in found.entries]) == ("patch", ["trades.glaziers"])
 
 
 def test_show(companions: Catalog) -> None:
-    assert show_entries(companions, "toy.small", None, None).split("\n") == [
+    assert shown(companions, "toy.small") == [
         "Small things  [toy.small]",
         "  Toy; since 0.2.0; sources: made-up",
         "  no_data: nobody has judged this specification yet",
@@ -159,8 +122,9 @@ def test_show(companions: Catalog) -> None:
         "    The stad has a pebble.",
         "    The blicket has a pebble.",
     ]
-    assert "  titles: Glazier" in show_entries(companions, "glaziers", None, None)
-    assert "  continuation: cuts the pane." in show_entries(companions, "glass.one", None, None)
+    group = shown(with_forms(companions), "glaziers")
+    assert {"  titles: Glazier", "  forms that measures replace: glazier, glazing; sources: made-up"} <= set(group)
+    assert "  continuation: cuts the pane." in shown(companions, "glass.one")
 
 
 def test_word_forms(companions: Catalog) -> None:
@@ -171,13 +135,11 @@ def test_word_forms(companions: Catalog) -> None:
         WordForms(group="stads", words=("stadness",), since="0.9.0"),
     )
     slots = tuple(Slot(form=form, terms=("stad", "blicket")) for form in ("noun", "object"))  # the first one counts
-    catalog = changed_specification(companions, slots=slots, forms=forms)
-    made = catalog.specifications[0].specifications[0]
+    catalog = with_keys(companions, "toy.small", slots=slots, forms=forms)
     columns = ["part", "name", "slot", "form", "term"]
     rows = {}
     for layout in (4, 5):
-        releases = tuple(r.model_copy(update={"layout": layout}) for r in catalog.releases)
-        table = build_release(replace(catalog, releases=releases), VERSION).tables["specifications"]
+        table = build_release(with_layout(catalog, layout), VERSION).tables["specifications"]
         rows[layout] = [tuple(row.values()) for row in table.select(columns).to_pylist() if row["part"] == "word_form"]
     assert rows[4] == []
     assert rows[5] == [
@@ -185,12 +147,11 @@ def test_word_forms(companions: Catalog) -> None:
         ("word_form", "stads", 0, "noun", "stadling"),
         ("word_form", "blickets", None, None, "blicketness"),
     ]
-    assert [len(made.at(version).forms) for version in ("0.1.0", "0.9.0")] == [2, 3]
-    shown = show_entries(catalog, "toy.small", None, None).split("\n")
-    assert "  also found (stad): stadder, stadling" in shown
-    assert "  also found (Blickets, not rewritten): blicketness" in shown
-    old = Revision(VERSION, changed_specification(catalog, forms=()), VERSION)
-    assert compare(old, Revision(VERSION, catalog, VERSION)).bump != "major"
+    assert [len(entry_of(catalog, "toy.small").at(version).forms) for version in ("0.1.0", "0.9.0")] == [2, 3]
+    lines = shown(catalog, "toy.small")
+    assert "  also found (stad): stadder, stadling" in lines
+    assert "  also found (Blickets, not rewritten): blicketness" in lines
+    assert compared(with_keys(catalog, "toy.small", forms=()), catalog).bump != "major"
 
 
 def test_valence_and_opposites_of_many_groups(companions: Catalog) -> None:
@@ -198,23 +159,23 @@ def test_valence_and_opposites_of_many_groups(companions: Catalog) -> None:
         AttributeSet(name="small", label="Small", terms=("pebb*",), valence="negative"),
         AttributeSet(name="large", label="Large", terms=("tower",), valence="positive"),
     )
-    toy = companions.specifications[0].specifications[0]
-    groups = (*toy.groups, TargetGroup(name="fitches", label="Fitches", held_out=True))
-    slots = (Slot(form="noun", terms=("stad", "blicket", None)),)
-    opposites = (("pebb*", "tower"),)
-    catalog = changed_specification(
-        companions, groups=groups, slots=slots, attributes=attributes, opposites=opposites, templates=()
-    )
-    made = catalog.specifications[0].specifications[0]
-    shown = show_entries(catalog, "toy.small", None, None).split("\n")
-    assert shown[-5:] == [
+    groups = entry_of(companions, "toy.small").groups
+    keys = {
+        "groups": (*groups, TargetGroup(name="fitches", label="Fitches", held_out=True)),
+        "slots": (Slot(form="noun", terms=("stad", "blicket", None)),),
+        "attributes": attributes,
+        "opposites": (("pebb*", "tower"),),
+        "templates": (),
+    }
+    catalog = with_keys(companions, "toy.small", **keys)
+    assert shown(catalog, "toy.small")[-5:] == [
         "  held out    -      -         yes",
         "",
         "  small (Small; negative): pebb*",
         "  large (Large; positive): tower",
         "  opposites: pebb* / tower",
     ]
-    old, new = (Revision(VERSION, c, VERSION) for c in (companions, catalog))
-    assert compare(old, new).bump == "major"
+    assert compared(companions, catalog).bump == "major"
     wording = SpecificationWording(until="0.2.0", reason="An example.", opposites=())
-    assert made.model_copy(update={"since": "0.1.0", "history": (wording,)}).at("0.1.0").opposites == ()
+    made = entry_of(with_keys(catalog, "toy.small", since="0.1.0", history=(wording,)), "toy.small")
+    assert made.at("0.1.0").opposites == ()

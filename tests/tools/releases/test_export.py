@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ import pyarrow as pa
 import pytest
 import yaml
 from huggingface_hub import DatasetCard
+from tests.tools.releases.conftest import Build, Built
 
-from holisticbias import build_release, open_release, write_release
+from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.release.card import _size_category
 from holisticbias.release.export import FORMATS, PUBLIC, export_csv, export_inspect, export_jsonl, export_lm_eval
@@ -23,12 +23,19 @@ from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
-Build = Callable[..., Path]
+
+@pytest.fixture(scope="module")
+def folder(built: Built) -> Path:
+    return built("0.2.0", None)
 
 
-@pytest.fixture
-def release(build: Build) -> Release:
-    return open_release(build())
+@pytest.fixture(scope="module")
+def release(folder: Path) -> Release:
+    return open_release(folder)
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_csv_has_the_public_columns(release: Release, tmp_path: Path) -> None:
@@ -47,13 +54,12 @@ def _as_csv(value: object) -> str:
 
 def test_jsonl_has_every_column(release: Release, tmp_path: Path) -> None:
     export_jsonl(release, tmp_path / "out.jsonl")
-    lines = (tmp_path / "out.jsonl").read_text("utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == release.sentences.to_pylist()
+    assert lines_of(tmp_path / "out.jsonl") == release.sentences.to_pylist()
 
 
 def test_inspect_samples_have_input_id_and_metadata(release: Release, tmp_path: Path) -> None:
     export_inspect(release, tmp_path / "out.jsonl")
-    samples = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    samples = lines_of(tmp_path / "out.jsonl")
     assert [s["input"] for s in samples] == release.sentences["text"].to_pylist()
     assert [s["id"] for s in samples] == release.sentences["sentence_id"].to_pylist()
     assert samples[0]["metadata"]["template"] == release.sentences["template"][0].as_py()
@@ -84,7 +90,7 @@ def test_intersections_are_exported_shard_by_shard(catalog: Catalog, tmp_path: P
     rows = [row for shard in release.shards("intersections") for row in shard.to_pylist()]
     assert export_csv(release, tmp_path / "out.csv") == len(rows)
     export_inspect(release, tmp_path / "out.jsonl")
-    ids = [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    ids = [sample["id"] for sample in lines_of(tmp_path / "out.jsonl")]
     assert len(set(ids)) == len(ids) == len(rows)
 
 
@@ -104,18 +110,6 @@ AXES = ["ability", "characteristics", "race_ethnicity"]
 BOOLEANS = {"first_turn_only", "must_be_noun", "without_noun"}
 
 
-@pytest.fixture(scope="module")
-def folder(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("loaded") / "release"
-    write_release(build_release(catalog, "0.2.0"), folder)
-    return folder
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> str:
-    return str(tmp_path / "cache")
-
-
 def features_of(table: pa.Table) -> dict[str, Any]:
     text, flag = datasets.Value("string"), datasets.Value("bool")
     features = {name: flag if name in BOOLEANS else text for name in table.column_names}
@@ -127,10 +121,10 @@ def features_of(table: pa.Table) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_load_dataset_reads_every_config(folder: Path, cache: str, name: str) -> None:
+def test_load_dataset_reads_every_config(folder: Path, release: Release, tmp_path: Path, name: str) -> None:
     """The types are those of the columns, also without the card."""
+    expected, cache = release.tables[name], str(tmp_path)
     data = datasets.load_dataset(str(folder), name, split="test", cache_dir=cache)
-    expected = open_release(folder).tables[name]
     assert dict(data.features) == features_of(expected)
     assert data[:] == expected.to_pydict()
     file = str(folder / "data" / f"{name}.parquet")
@@ -138,13 +132,13 @@ def test_load_dataset_reads_every_config(folder: Path, cache: str, name: str) ->
     assert dict(alone.features) == features_of(expected)
 
 
-def test_the_card_says_what_datasets_would_write(folder: Path) -> None:
+def test_the_card_says_what_datasets_would_write(folder: Path, release: Release) -> None:
     card = DatasetCard.load(folder / "README.md").data.to_dict()
     assert [config["config_name"] for config in card["configs"]] == list(TABLES)
     assert (card["license"], card["language"], card["size_categories"]) == ("cc-by-sa-4.0", ["en"], ["n<1K"])
     infos = datasets.info.DatasetInfosDict.from_directory(str(folder))
     for name, info in zip(TABLES, card["dataset_info"], strict=True):
-        table = open_release(folder).tables[name]
+        table = release.tables[name]
         features = datasets.Features(features_of(table))
         assert info["config_name"] == name
         assert info["features"] == features._to_yaml_list()
@@ -162,9 +156,8 @@ def test_size_categories(rows: int, expected: str) -> None:
     assert _size_category(rows) == expected
 
 
-def test_pandas_polars_and_duckdb_read_plain_columns(folder: Path) -> None:
-    file = folder / "data" / "sentences.parquet"
-    expected = open_release(folder).sentences
+def test_pandas_polars_and_duckdb_read_plain_columns(folder: Path, release: Release) -> None:
+    file, expected = folder / "data" / "sentences.parquet", release.sentences
     frame = pd.read_parquet(file)
     assert list(frame.columns) == expected.column_names
     assert frame["text"].tolist() == expected["text"].to_pylist()

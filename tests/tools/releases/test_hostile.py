@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.tools.releases.conftest import Build
 
 from holisticbias import open_release
 from holisticbias.cli import main
@@ -20,7 +21,6 @@ from holisticbias.release.verify import verify_release
 from loopback_hub import Hub
 from signed import sign_digests, sign_rows
 
-Build = Callable[..., Path]
 Change = Callable[[pa.Table], pa.Table]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import huggingface_hub.constants
 import pytest
+from tests.tools.releases.conftest import Build
 
 from folders import contents
 from full_disk import full_disk
@@ -23,8 +24,8 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 from loopback_hub import Fault, Hub, Repository, Stored
+from processes import python
 
-Build = Callable[..., Path]
 REPO = "org/holisticbias"
 
 
@@ -336,8 +337,7 @@ assert [row["text"] for row in stream] == data["text"][:]
 def test_load_dataset_reads_a_published_version(hub: Hub, build: Build, client_environment: dict[str, str]) -> None:
     for version in ("0.1.0", "0.2.0"):
         publish_release(build(version, version), REPO)
-    command = [sys.executable, "-c", LOAD, REPO, "v0.1.0", "sentences"]
-    done = subprocess.run(command, env=client_environment, capture_output=True, text=True, check=False)
+    done = python("-c", LOAD, REPO, "v0.1.0", "sentences", environment=client_environment)
     assert done.returncode == 0, done.stderr
     expected = open_release(f"{REPO}@0.1.0").sentences
     axes = ["ability", "characteristics", "race_ethnicity"]

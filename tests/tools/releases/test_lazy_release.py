@@ -12,22 +12,21 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tools.releases.conftest import Built, write_built
+from tests.tools.releases.conftest import Build, Built, write_built
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import lazy_digest, table_digest
 from holisticbias.compile.lazy_tables import InMemory, LazyTable, LazyTables
 from holisticbias.compile.phrases import Sentences, compile_phrases
 from holisticbias.compile.tables import compile_sentences
-from holisticbias.errors import ReleaseError
+from holisticbias.errors import OutputError, ReleaseError
 from holisticbias.release.parquet import read_parquet, read_parts, write_parquet
 from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
 from signed import sign
+from small_terms import DESCRIPTORS, TEMPLATES, small_catalog
 
-Build = Callable[..., Path]
 SENTENCES = "data/sentences.parquet"
 
 
@@ -117,22 +116,20 @@ def test_files_of_a_table_with_different_columns_give_one_line(build: Build) -> 
 
 
 def test_an_opened_release_reads_a_table_when_it_is_used_and_keeps_it(build: Build) -> None:
-    folder = build()
-    opened = open_release(folder)
+    """It never gives rows of another release in the same folder."""
+    opened = open_release(build(version="0.1.0"))
     assert ("sentences" in opened.tables, "verbs" in opened.tables) == (True, False)
     descriptors = opened.tables["descriptors"]
+    folder = build(version="0.1.0")
+    for use in (lambda: opened.sentences, lambda: list(opened.shards("sentences"))):
+        with pytest.raises(ReleaseError, match=r"sentences\.parquet has changed since .* open the release again"):
+            use()
     shutil.rmtree(folder)
     assert opened.tables["descriptors"] is descriptors
-    with pytest.raises(ReleaseError, match=r"sentences\.parquet has changed since the release was opened"):
-        _ = opened.sentences
 
 
-@pytest.mark.parametrize("use", [lambda release: release.sentences, lambda release: list(release.shards("sentences"))])
-def test_an_opened_release_never_gives_rows_of_another(build: Build, use: Callable[[Release], object]) -> None:
-    opened = open_release(build("one", "0.1.0"))
-    build("one", "0.1.0")  # replaces the folder
-    with pytest.raises(ReleaseError, match="open the release again"):
-        use(opened)
+def test_the_small_part_of_an_opened_release(build: Build, catalog: Catalog) -> None:
+    assert open_release(build()).small().digest == build_release(catalog, "0.2.0", "small").digest
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -170,51 +167,23 @@ def test_an_interrupted_write_leaves_the_old_release(build: Build, catalog: Cata
     tables = LazyTables({name: kind.get(name, InMemory)(table) for name, table in release.tables.items()})
     with pytest.raises(KeyboardInterrupt):
         write_release(Release(release.manifest, tables), folder)
+    for other in (build_release(catalog, "0.1.0"), build_release(catalog, "0.2.0", "small")):
+        with pytest.raises(OutputError, match="holds something else"):
+            write_release(other, folder)
     assert verify_release(folder) == ()
     assert [p.name for p in tmp_path.iterdir()] == ["release"]
 
 
-COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
-
-
-descriptors = st.lists(
-    st.fixed_dictionaries(
-        {"id": st.sampled_from([f"ax.{c}" for c in "abcd"]), "text": st.sampled_from(["kind", "old", "European"])},
-        optional={
-            "position": st.sampled_from(["before", "after"]),
-            "without_noun": st.booleans(),
-            "bucket": st.just("some"),
-            "not_with": st.just(["noun.person"]),
-        },
-    ),
-    max_size=4,
-    unique_by=lambda d: str(d["id"]),
+catalogs = st.builds(
+    small_catalog,
+    DESCRIPTORS,
+    st.lists(st.sampled_from(["person", "aunt", "child"]), max_size=3, unique=True),
+    TEMPLATES,
 )
-nouns = st.lists(st.sampled_from(["person", "aunt", "child"]), max_size=3, unique=True)
-templates = st.lists(
-    st.fixed_dictionaries(
-        {"text": st.sampled_from(["I'm {noun_phrase}.", "I like {plural_noun_phrase}."]), "must_be_noun": st.booleans()}
-    ),
-    min_size=1,
-    max_size=4,
-)
-
-
-@st.composite
-def catalogs(draw: st.DrawFn) -> Catalog:
-    axis = {"axis": "ax", "label": "Ax", "descriptors": [{**COMMON, **d} for d in draw(descriptors)]}
-    named = [{**COMMON, "id": f"noun.{n}", "text": n, "plural": f"{n}s"} for n in draw(nouns)]
-    made = [{**COMMON, "id": f"t.{i}", **t} for i, t in enumerate(draw(templates))]
-    return Catalog(
-        axes=(DescriptorFile.model_validate(axis),),
-        genders=(NounFile.model_validate({"gender": "neutral", "label": "N", "nouns": named}),),
-        families=(TemplateFile.model_validate({"family": "t", "label": "T", "templates": made}),),
-        releases=(),
-    )
 
 
 @settings(deadline=None, max_examples=40)
-@given(catalogs(), st.integers(1, 9), st.integers(1, 9), st.booleans())
+@given(catalogs, st.integers(1, 9), st.integers(1, 9), st.booleans())
 def test_parts_hold_the_rows_and_no_text_that_is_not_in_them(
     tmp_path_factory: pytest.TempPathFactory, catalog: Catalog, in_block: int, in_group: int, labels: bool
 ) -> None:

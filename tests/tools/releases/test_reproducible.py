@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tools.releases.conftest import Build
 
 from folders import contents
 from full_disk import full_disk
-from holisticbias import build_release, write_release
+from holisticbias import build_release, open_release, write_release
 from holisticbias.errors import OutputError
 from holisticbias.release.export import FORMATS
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
-Build = Callable[..., Path]
 SURROUNDINGS = [
     {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
     {"PYTHONHASHSEED": "77", "TZ": "America/Los_Angeles", "LC_ALL": "C", "PYTHONUTF8": "0", "COLUMNS": "20"},
@@ -35,14 +35,19 @@ def test_builds_in_different_surroundings_have_the_same_bytes(
     assert {"manifest.json", "SHA256SUMS", "README.md", "data/sentences.parquet"} <= set(built[0])
 
 
-def test_the_card_says_what_a_version_changed(catalog: Catalog, tmp_path: Path) -> None:
+def test_the_card_says_what_a_version_changed_and_a_release_is_shown_in_one_line(
+    catalog: Catalog, tmp_path: Path
+) -> None:
     for version, subset, expected in (
         ("0.1.0", None, "This is the first version."),
         ("0.2.0", "small", "See the whole release."),
         ("0.2.0", None, "| descriptors | 1 | 1 | 0 |\n| nouns | 0 | 0 | 0 |\n| templates | 1 | 0 | 0 |\n"),
     ):
-        write_release(build_release(catalog, version, subset), tmp_path / f"{version}{subset}")
-        assert expected in (tmp_path / f"{version}{subset}" / "README.md").read_text("utf-8")
+        release, folder = build_release(catalog, version, subset), tmp_path / f"{version}{subset}"
+        write_release(release, folder)
+        assert expected in (folder / "README.md").read_text("utf-8")
+        shown = f"{version}{' (small)' if subset else ''}: {release.sentences.num_rows} sentences"
+        assert repr(release) == f"<HolisticBias {shown}, digest {release.digest[:12]}>" == repr(open_release(folder))
 
 
 @pytest.mark.parametrize("more", [(), ("--intersections", "all")])

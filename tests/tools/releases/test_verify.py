@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.tools.releases.conftest import Build
 
 from holisticbias import open_release
 from holisticbias.cli import main
@@ -17,7 +18,6 @@ from holisticbias.release.manifest import CHECKSUMS, MANIFEST, FileEntry, checks
 from holisticbias.release.verify import verify_release
 from signed import sign
 
-Build = Callable[..., Path]
 Damage = Callable[[Path], object]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.figures import Part
-from holisticbias_eval.models.model import Kind, ModelSignature
+from holisticbias_eval.models.model import Kind, Model, ModelSignature
 from holisticbias_eval.models.store.keys import distinct_rows, table_of
 from holisticbias_eval.progress import Progress
 
@@ -95,25 +95,18 @@ class SamenessRecord(Part):
     same: int
 
 
-class Generator(ABC):
+class Generator(Model, ABC):
     """Answers prompts with one model, one decoding and one seed.
 
-    ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else
-    that responses depend on: decoding, seed, chat template. They are recorded in
-    the run and are part of the store's key. A response depends on its request
-    alone: never on the other requests, their order or their number. ``keeps_blank`` is whether the blank before a
+    Decoding, seed and chat template are among the ``settings``. A response depends on its request alone: never on the
+    other requests, their order or their number. ``keeps_blank`` is whether the blank before a
     response is a part of it, because the response goes on in the middle of the prompt's text.
     """
-
-    kept: str | None = None
-    """The number of responses that its store holds, in words; empty if there are none, and null without a store."""
 
     def __init__(
         self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False
     ) -> None:
-        self.identity = identity
-        self.kind = kind
-        self.settings = settings
+        super().__init__(identity, kind, settings)
         self.keeps_blank = keeps_blank
 
     @abstractmethod

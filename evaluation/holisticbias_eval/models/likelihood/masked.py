@@ -220,8 +220,8 @@ class OneMaskScorer(PairScorer):
         self._mask_id = mask_of(loaded.tokenizer, loaded.identity.name)
         self._loaded, self._notice = loaded, notice
         self.mask: str = loaded.tokenizer.mask_token
-        self.identity, self.kind = loaded.identity, "masked"
-        self.settings = {"scorer": "one mask", "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
+        settings = {"scorer": "one mask", "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
+        super().__init__(loaded.identity, "masked", settings)
 
     def score(self, texts: pa.Table, progress: Progress) -> Floats:
         """The scores of both terms of each template, NaN if a term has no pieces: shape ``[templates, 2]``.

@@ -12,7 +12,7 @@ from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut
-from holisticbias_eval.models.model import Kind, ModelSignature
+from holisticbias_eval.models.model import Kind, Model, ModelSignature
 from holisticbias_eval.models.store.keys import table_of
 from holisticbias_eval.progress import Progress
 
@@ -153,29 +153,23 @@ class MaskedInputs(Part):
     run: int
 
 
-class Scorer(ABC):
+class Scorer(Model, ABC):
     """Scores text spans with one model.
 
-    ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else
-    that the scores depend on: they are recorded in the run and are part of the
-    store's key. ``first_token_scored`` says whether a text without a context has a
+    ``first_token_scored`` says whether a text without a context has a
     likelihood for its first token. An engine must implement ``score``. The other methods are
     optional; the defaults say that the engine does not support them.
     """
 
     block_size = 16_384
     """Spans that are scored and stored together."""
-    kept: str | None = None
-    """The number of scores that its store holds, in words; empty if there are none, and null without a store."""
     roughly = False
     """Whether the method is tested without float64, for a trial whose scores are discarded."""
 
     def __init__(
         self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True
     ) -> None:
-        self.identity = identity
-        self.kind = kind
-        self.settings = settings
+        super().__init__(identity, kind, settings)
         self.first_token_scored = first_token_scored
 
     @property

@@ -55,8 +55,8 @@ class ChatChooser(PairScorer):
             self._client.optional |= {"temperature", "seed"}
         how = f"{SAMPLES} sampled answers in each order" if sampled else "log-probabilities of the first token"
         server = self._client.server.base
-        self.identity, self.kind = server_identity(name, server), "causal"
-        self.settings = {"scorer": "chat server", "server": server, "choice": how}
+        depends = {"scorer": "chat server", "server": server, "choice": how}
+        super().__init__(server_identity(name, server), "causal", depends)
 
     def score(self, texts: pa.Table, progress: Progress) -> Floats:
         """The log-probabilities of A and B for each question, NaN if an answer is neither: ``[questions, 2]``."""
