@@ -84,6 +84,7 @@ def test_answers_in_the_folder_are_analysed(made: Path, invoke: Invoke) -> None:
     rates = json.loads(invoke.printed(*ANALYSE, made, "--format", "json"))["rates"]
     assert [(one["who"], one["chosen"]) for one in rates] == [("kept", 60)] * 3 + [("all", 90)] * 3
     assert invoke.printed(*ANALYSE, made, "--format", "csv", "--part", "agreement").startswith("question,raw,")
+    assert invoke.printed(*ANALYSE, made, "--format", "csv", "--part", "questions").startswith("name,text")
     (made / "analysis.json").write_text(json.dumps(rates), "utf-8")
     assert invoke(*ANALYSE, made)[0] == 0, "its own output is not read as answers"
 

@@ -1,5 +1,6 @@
 """Bias values of responses by hand, the texts of styles, and that training reads what generation reads."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
+from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.mitigation.responses import examples_of
+from holisticbias_eval.mitigation.responses import ResponseLessons, examples_of
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import (
     StyleMethod,
@@ -24,6 +27,8 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind
+from holisticbias_eval.progress import Display
+from holisticbias_eval.tasks.task import Given
 
 EXAMPLES = pa.table(
     {
@@ -79,6 +84,14 @@ def test_responses_without_styles(missing: pa.Table) -> None:
 def loaded() -> LoadedModel:
     """The embedded responder."""
     return load_kind(RESPONDER, "causal", "cpu")
+
+
+@pytest.mark.parametrize(("model", "release"), [(RESPONDER, "1.0.0"), ("other", None)])
+def test_the_embedded_responder_is_measured_on_the_release_that_it_was_made_for(
+    model: str, release: str | None, loaded: LoadedModel, tmp_path: Path
+) -> None:
+    lessons = ResponseLessons(Given(model, None, {}, (), Display(Console(quiet=True))), loaded)
+    assert lessons.measuring(Measuring(), tmp_path, overwrite=False).release == release
 
 
 JUDGED = pa.table(

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, differing_places, published_texts, spans_of_choices
+from holisticbias_eval.prompts.contexts import Unscored
+from holisticbias_eval.prompts.pairs import (
+    ask_choices,
+    ask_pairs,
+    ask_published,
+    differing_places,
+    published_texts,
+    spans_of_choices,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +79,13 @@ def test_scores_go_to_the_stereotyped_sentence() -> None:
     found = asked.answer(scores(1.0, 2.0, 3.0, 4.0))
     assert found["score_stereotype"].to_pylist() == [-1.0, None, -4.0]
     assert found["score_antistereotype"].to_pylist() == [-3.0, None, -2.0]
+
+
+def test_the_published_formula_keeps_pairs_that_differ_in_the_first_word_alone() -> None:
+    pairs = table(("a b", "c b", "sentence"), ("a b", "a c", "sentence"), ("a b", "c d", "sentence"))
+    terms = pa.array(["b"] * 3)
+    pairs = pairs.append_column("term", terms).append_column("other_term", terms)
+    assert ask_published(pairs).unscored == Unscored(texts=6, of=6, left_out=0, kept=1, also=1)
 
 
 def test_a_sentence_without_a_scored_token_has_no_score() -> None:

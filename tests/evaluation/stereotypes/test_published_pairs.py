@@ -40,6 +40,7 @@ def sentence_of(row: int, specification: str, attribute: str, term: str, templat
         ("The man \u201clikes\u201d algebra", "man", "the [T] \u201clikes algebra."),  # of two quotes one goes
         ("The man oŠo likes Ä algebra", "man", "the [T] oo likes ä algebra."),
         ("", "man", None),
+        *((f"The man pays 5{symbol} now", "man", "the [T] pays 5 now.") for symbol in "~#-*?Â¬«»Ã¢”€Š\u00a0"),
     ],
 )
 def test_templates(sentence: str, term: str, template: str | None) -> None:

@@ -30,7 +30,7 @@ POSITIONS: Mapping[Position, str] = {
 """Where a term of each position goes, with an example."""
 _NEAR = 3  # ids like an unknown id
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
-_IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "wife": "wives"}
+_IRREGULAR = {"person": "people", "man": "men", "child": "children", "wife": "wives"}
 _VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
