@@ -149,6 +149,22 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
 
 
 @pytest.fixture(scope="session")
+def moved_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model with other weights, in a folder of the same name."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("moved") / tiny_gpt2.name))
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_options(tiny_gpt2: Path, mini_release_folder: Path) -> tuple[str, ...]:
     """Options of ``evaluate``: the tiny model, and the mini release."""
     return ("--model", str(tiny_gpt2), "--release", str(mini_release_folder))
