@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from folders import copy_terms
-from holisticbias import build_release, cli, load_catalog, write_release
+from holisticbias import build_release, cli, load_catalog
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
@@ -70,22 +70,6 @@ def release(catalog: Catalog) -> Release:
 def small_release(catalog: Catalog) -> Release:
     """The small subset of version 1.0.0, compiled."""
     return build_release(catalog, "1.0.0", "small")
-
-
-@pytest.fixture(scope="session")
-def release_folder(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Version 1.0.0 in a folder; a test that changes it copies it first."""
-    folder = tmp_path_factory.mktemp("release") / "holisticbias-1.0.0"
-    write_release(release, folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def small_folder(small_release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small subset in a folder; a test that changes it copies it first."""
-    folder = tmp_path_factory.mktemp("small") / "holisticbias-small"
-    write_release(small_release, folder)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from folders import contents
 from holisticbias.cli import main
 
 if TYPE_CHECKING:
@@ -47,9 +49,11 @@ class Invoke:
             code, said, errors = self(*arguments)
         return code, said + errors
 
-    def refused(self, *arguments: object) -> str:
-        """The errors of a command that refuses a mistake, without a traceback."""
+    def refused(self, *arguments: object, keeps: Path | None = None) -> str:
+        """The errors of a command that refuses a mistake, without a traceback; a folder that it ``keeps`` as it is."""
+        before = contents(keeps) if keeps else {}
         code, _, errors = self(*arguments)
         assert code == 2, errors
         assert "Traceback" not in errors
+        assert not keeps or contents(keeps) == before
         return errors

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
-from folders import contents, is_clean
+from folders import ROOT, contents, is_clean
 from holisticbias.contribute.entry_text import Field
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions
@@ -98,50 +99,16 @@ def test_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> Non
 
 # by questions
 
-TERM = ["ability", "before", "unspecific", "any", "y", "", ""]
-LISTS = ["Small: pebble, crumb", "Large: tower", "", "Stads: small", "Blickets: large", "", "stad / blicket", ""]
-ASK_PROMPT = ["American actors", OPENING, REST]
+SESSIONS = yaml.safe_load((ROOT / "tests" / "data" / "sessions.yaml").read_text("utf-8"))
 
 
 @pytest.mark.usefixtures("read_once")
-@pytest.mark.parametrize(
-    ("kind", "answers", "code", "said"),
-    [
-        ("term", ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
-        ("term", ["ki@nd", "kind", *TERM, "yes"], 0, "'@' cannot be part of a term"),
-        ("term", ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"], 0, "are now the defaults"),
-        ("term", ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and"),
-        ("term", ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
-        ("term", ["kind", "ability"], 2, "--position is needed: standard input ended before an answer"),
-        ("specification", ["", "Stads", "Small: pebble"], 2, "--attributes is needed: standard input ended"),
-        ("term", ["an LGBTQIA elder", "sexual_orientation", "", "quer", "queer", "an", "", "", "", "yes"], 0, "queer"),
-        ("term", ["I have vertigo.", "", "ability", *[""] * 6, "yes"], 0, "[with vertigo]"),
-        ("term", ["with cramps", "ability", "before", "after", *[""] * 5, "yes"], 0, "would come before"),
-        ("term", ["homo", "y", "sexual_orientation", "", "gay", *[""] * 4, "yes"], 0, "Two reviewers agree"),
-        ("term", ["Deaf", "n"], 0, "judge it:   holisticbias assess ability.deaf"),
-        ("noun", ["no", "neutral", "", "", "", "yes"], 0, "I'm a no."),
-        ("noun", ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
-        ("template", ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
-        ("prompt", [*ASK_PROMPT, "", "", "", "yes"], 0, "measured as: In 1991 XYZ moved"),
-        ("prompt", ["american-actors", OPENING, REST, "none", "", "", "yes"], 0, "wrote"),
-        ("prompt", ["American actrs", "", OPENING, REST, "", "", "", "yes"], 0, "no group has the name"),
-        ("prompt", [*ASK_PROMPT, "Tarvis", "", "", *["", "", ""], "Tarvin", "", "", "yes"], 0, "Fix:"),
-        ("prompt", [*ASK_PROMPT[:2], REST[:-1], *[""] * 5, REST, *[""] * 3, "yes"], 0, "one-sentence"),
-        ("specification", ["", "Stads", *LISTS, "The T.", "The [T] and [A].", "", "y", "", "", "yes"], 0, "are: none"),
-        ("specification", ["", "Stads", "", *LISTS, "", "y", "", "", "yes"], 0, "needs at least 1 line."),
-        (
-            "specification",  # the attribute "crumb" stands twice: its second set is removed
-            [
-                *("", "Stads", "Small: pebble", "Large: crumb", "Few: crumb", *LISTS[2:], "", "y", "", ""),
-                *("", "", "", "", "-", "", *LISTS[3:], "", "y", "", "", "yes"),
-            ],
-            0,
-            "attribute-twice",
-        ),
-    ],
-)
-def test_a_session(terms_copy: Path, invoke: Invoke, kind: str, answers: list[str], code: int, said: str) -> None:
+@pytest.mark.parametrize(("kind", "given", "code", "said"), SESSIONS["sessions"])
+def test_a_session(
+    terms_copy: Path, invoke: Invoke, kind: str, given: list[str | list[str]], code: int, said: str
+) -> None:
     before = contents(terms_copy)
+    answers = [answer for part in given for answer in (part if isinstance(part, list) else [part])]
     ended, shown = invoke.answered(answers, "add", kind, "--source", terms_copy)
     assert (ended, said in shown) == (code, True), shown
     assert (contents(terms_copy) != before) == (answers[-1] == "yes")
@@ -177,7 +144,7 @@ def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke)
 
 def test_an_option_without_effect_loses_no_answers(terms_copy: Path, invoke: Invoke) -> None:
     given = ("--text", "kind", "--plural", "kinds", "--source", terms_copy)
-    code, said = invoke.answered([*TERM, *[""] * 8, "yes"], "add", *given)
+    code, said = invoke.answered([*SESSIONS["term"], *[""] * 8, "yes"], "add", *given)
     assert (code, "--plural has no effect on this entry, so" in said, "wrote" in said) == (0, True, True), said
 
 

@@ -5,14 +5,16 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.tools.test_preview import HOSTILE, without_code
 from tests.tools.test_workflows import GITHUB, read, run_step
 
-from folders import contents
+from folders import ROOT, contents
 from holisticbias.contribute.issue_forms import form_of, read_issue
 from holisticbias.questions.answering import MARKER
 from holisticbias.rules.validate import load_catalog, validate_paths
@@ -21,42 +23,8 @@ from repositories import commit_all, git
 
 TOKEN = {"GH_TOKEN": "not-one"}
 USER = {"login": "octo-cat", "id": 583231, "type": "User"}
-BEFORE = "before the noun (a Deaf person)"
-TERM = {
-    "Term": "with vertigo",
-    "Axis": "ability",
-    "Bucket": "_No response_",
-    "Position": "after the noun (a person with a stoma)",
-    "Plural": "_No response_",
-    "Why": "I have it.",
-    "Source": "Vestibular Disorders Association, style guide, 2021",
-    "Credit": "Name my account in the commit",
-}
-PROMPT = {
-    "Group": "American actors",
-    "Opening": "In 1991 Tarvin Ostrell moved",
-    "Continuation": "to Maine and opened a small theater.",
-    "Subject": "Tarvin Ostrell",
-    "Why": "It is a craft.",
-    "Source": "_No response_",
-    "Credit": "Do not name me",
-}
-SPECIFICATION = {
-    "Title": "Zorps and quibs, small and large things",
-    "Attributes": "Small things: pebble, crumb\nLarge things: mountain, tower",
-    "Groups": "Zorps: small things\nQuibs: large things",
-    "Terms": "zorp / quib",
-    "Templates": "The [T] likes the [A].",
-    "Why": "An example.",
-    "Source": "_No response_",
-}
-NOUN = {"Kind": "noun", "Text": "elder", "Gender of the noun": "neutral", "Why": "People use it."}
-TEMPLATE = {
-    "Kind": "template",
-    "Text": "Good day, I am {noun_phrase}.",
-    "Gender of the noun": "None",
-    "Why": "It is polite.",
-}
+ISSUES = yaml.safe_load((ROOT / "tests" / "data" / "issues.yaml").read_text("utf-8"))
+TERM, PROMPT = ISSUES["term"], ISSUES["prompt"]
 
 
 def form(answers: dict[str, str]) -> str:
@@ -64,81 +32,32 @@ def form(answers: dict[str, str]) -> str:
 
 
 def event(folder: Path, answers: dict[str, str], **more: Any) -> Path:
-    body = form(answers)
     path = folder / "event.json"
-    issue = {"number": 12, "body": body, "user": USER}
+    issue = {"number": 12, "body": form(answers), "user": USER}
     path.write_text(json.dumps({"action": "opened", "issue": issue, **more}), "utf-8")
     return path
 
 
-@pytest.mark.parametrize(
-    ("answers", "shown"),
-    [
-        (TERM, ["can become an entry", "`I'm a person with vertigo.`", "are people with vertigo.`", "[issue-12]"]),
-        ({**TERM, "Term": "asthmatic-like", "Position": BEFORE}, ["'Bucket' is needed"]),
-        (
-            {**TERM, "Term": "Deaf", "Bucket": "auditory", "Position": BEFORE},
-            ["## Not ready yet", "`ability.deaf`", "blob/main/descriptors/ability.yaml#L"],
-        ),
-        (
-            {**TERM, "Term": "crippled by vertigo", "Bucket": "mobility", "Position": BEFORE},
-            ["Objections on record", "'crippled' is a word to avoid"],
-        ),
-        (PROMPT, ["can become an entry", "group: American actors", "continuation: to Maine and"]),
-        (SPECIFICATION, ["can become an entry", "The zorp likes the pebble."]),
-        (NOUN, ["can become an entry", "`I'm an elder.`"]),
-        (TEMPLATE, ["can become an entry", "Good day, I am a Deaf person."]),
-        ({**TERM, "Term": ""}, ["## Not ready yet", "no answer for 'Term'"]),
-        (
-            {"Entry": "deaf", "Better term": "Deef", "Why": "x"},
-            ["`ability.deaf`", "Judgements: `reviewed"],
-        ),
-        ({"Entry": "ability.daef", "Sentence": "x", "Correction": "y"}, ["No entry has", "`ability.deaf`"]),
-        ({"Entry": "Deaf", "Axis": "cultural", "Why": "x"}, ["`ability.deaf`", "Reviewers of both axes"]),
-        ({"Term": "x"}, ["## Not ready yet", "a heading of the form is missing"]),
-    ],
-)
-def test_answer(shared_terms: Path, tmp_path: Path, invoke: Invoke, answers: dict[str, str], shown: list[str]) -> None:
-    code, out, err = invoke("answer", event(tmp_path, answers), "--source", shared_terms)
+@pytest.mark.parametrize("case", ISSUES["answered"], ids=lambda case: case["shown"][-1])
+def test_answer(shared_terms: Path, tmp_path: Path, invoke: Invoke, case: dict[str, Any]) -> None:
+    code, out, err = invoke("answer", event(tmp_path, case["form"]), "--source", shared_terms)
     assert (code, err) == (0, "")
     assert out.startswith(MARKER)
-    assert [text for text in shown if text not in out] == []
+    assert [text for text in case["shown"] if text not in out] == []
     assert "--" not in without_code(out).replace(MARKER, "").replace("| --- ", "")
 
 
-def term(*answers: str) -> str:
-    return form(dict(zip(("Term", "Axis", "Bucket", "Position"), answers, strict=True)))
+TRIED = [
+    *((form(case["form"]), case.get("options", ()), 0, case["said"]) for case in ISSUES["accepted"]),
+    *((form(case["form"]), case.get("options", ()), 2, case["said"]) for case in ISSUES["refused"]),
+    (form({"Term": "a"}) * 2, (), 2, "answers 'Term' twice"),
+    (form({"Term": "x" * 30_000}), (), 2, "more than 20,000 characters"),
+]
 
 
-@pytest.mark.parametrize(
-    ("issue", "options", "code", "said"),
-    [
-        (term("Québécois", "nationality", "Canada", "before the noun"), [], 0, "nationality.quebecois"),
-        (term("with vertigo", "ability", "_No response_", "after the noun"), [], 0, "people with vertigo"),
-        (term("an ostomate", "ability", "Unspecific", "on its own (an amputee)"), [], 0, "an ostomate / ostomates"),
-        (term("Québécois", "nationality", "None", "before"), ["--bucket", "canada"], 0, "quebecois"),
-        (term("homo", "sexual_orientation", "gay", "before"), ["--meets-criteria"], 0, "orientation.homo"),
-        (term("with vertigo", "ability", "speech", "before"), ["--position", "after"], 0, "with vertigo"),
-        (form(TERM), ["--article", "a"], 2, "--article has no effect on this entry, so leave it out: Article of"),
-        (form(PROMPT), [], 0, "In 1991 XYZ moved"),
-        (form(SPECIFICATION), [], 0, "The quib likes the mountain."),
-        (term("Deaf", "ability", "auditory", "before the noun"), [], 2, "already, as ability.deaf at "),
-        ("", [], 2, "is not a filled form"),
-        (form({"Entry": "ability.deaf"}), [], 2, "does not propose an entry"),
-        (form({"Kind": "verb", "Text": "run"}), [], 2, "does not propose an entry"),
-        (form({"Term": "a"}) * 2, [], 2, "answers 'Term' twice"),
-        (form({"Term": "", "Axis": "ability"}), [], 2, "no answer for 'Term'"),
-        (form({"Term": "x" * 30_000}), [], 2, "more than 20,000 characters"),
-        (form({**TERM, "Term": "a\u202eb"}), [], 2, "cannot be part of a term"),
-        (form({**TERM, "Axis": "../../ability"}), [], 2, "is not one of"),
-        (form({**TERM, "Why": "### Term\n\nsomething else"}), [], 2, "answers 'Term' twice"),
-        (form({"Kind": "noun", "Text": "_No response_"}), [], 2, "no answer for 'Text'"),
-        (form({**PROMPT, "Subject": "_No response_"}), [], 2, "no answer for 'Subject'"),
-        (form({**SPECIFICATION, "Terms": "_No response_"}), [], 2, "no answer for 'Terms'"),
-    ],
-)
+@pytest.mark.parametrize(("issue", "options", "code", "said"), TRIED)
 def test_a_form_that_is_tried(
-    shared_terms: Path, tmp_path: Path, invoke: Invoke, issue: str, options: list[str], code: int, said: str
+    shared_terms: Path, tmp_path: Path, invoke: Invoke, issue: str, options: Sequence[str], code: int, said: str
 ) -> None:
     (tmp_path / "issue.md").write_text(issue, "utf-8")
     before = contents(shared_terms)
@@ -155,17 +74,13 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_form_that_is_typed(shared_terms: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", Terminal(form(TERM)))
-    code, out, err = invoke("from-issue", "-", "--dry-run", "--source", shared_terms)
-    assert (code, "could be written" in out) == (0, True), err
-    assert err.startswith("Paste the text of the issue, and end it with ")
-
-
-def test_a_filled_form_becomes_an_entry(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
-    issue = term("an ostomate", "ability", "Unspecific", "on its own (an amputee)")
-    (tmp_path / "issue.md").write_text(issue, "utf-8")
-    invoke.printed("from-issue", tmp_path / "issue.md", "--source", terms_copy)
+def test_a_form_that_is_typed_becomes_an_entry(
+    terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ostomate = next(case["form"] for case in ISSUES["accepted"] if case["said"] == "an ostomate / ostomates")
+    monkeypatch.setattr("sys.stdin", Terminal(form(ostomate)))
+    code, _, err = invoke("from-issue", "-", "--source", terms_copy)
+    assert (code, err.startswith("Paste the text of the issue, and end it with ")) == (0, True), err
     text = (terms_copy / "descriptors" / "new" / "ability.an-ostomate.yaml").read_text("utf-8")
     assert "    text: ostomate\n    bucket: unspecific\n    position: standalone\n    plural: ostomates\n" in text
 
@@ -309,10 +224,9 @@ def test_a_pull_request_of_an_accepted_proposal(
 def test_a_pull_request_that_cannot_be_written_adds_no_entry(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
     """Not even the folder for new entries."""
     path = event(tmp_path, TERM, action="labeled", label={"name": "accepted"})
-    before = sorted(terms_copy.rglob("*")), contents(terms_copy)
-    errors = invoke.refused("answer", path, "--write", path / "pull", "--source", terms_copy)
+    errors = invoke.refused("answer", path, "--write", path / "pull", "--source", terms_copy, keeps=terms_copy)
     assert errors == f"holisticbias: cannot write to {path}: it is not a folder\n"
-    assert (sorted(terms_copy.rglob("*")), contents(terms_copy)) == before
+    assert not (terms_copy / "descriptors" / "new").exists()
 
 
 def test_jobs_have_only_the_rights_that_they_need() -> None:

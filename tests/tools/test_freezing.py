@@ -101,9 +101,7 @@ def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> No
         ("descriptors/race_ethnicity.yaml", "until: next", "until: 9.9.9", "version 9.9.9 has no file in releases/"),
     ):
         replaced(repository / path, old, new)
-        before = contents(repository)
-        assert said in invoke.refused("releases", "--freeze", "--source", repository)
-        assert contents(repository) == before
+        assert said in invoke.refused("releases", "--freeze", "--source", repository, keeps=repository)
 
 
 def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Path) -> None:
@@ -134,10 +132,9 @@ def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Pa
 
 
 def test_freezing_on_a_full_disk_changes_nothing(repository: Path, invoke: Invoke) -> None:
-    before = contents(repository)
     with full_disk(1000):
-        errors = invoke.refused("releases", "--freeze", "--source", repository)
-    assert ("cannot write" in errors, errors.count("\n"), contents(repository)) == (True, 1, before)
+        errors = invoke.refused("releases", "--freeze", "--source", repository, keeps=repository)
+    assert ("cannot write" in errors, errors.count("\n")) == (True, 1)
 
 
 def test_another_number_does_not_continue_an_interrupted_one(
@@ -171,10 +168,8 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     said = "its changes need a minor version, such as 0.2.0"
     assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
     stale = {path for path, _ in stale_files(term_files(repository))}
-    before = contents(repository)
     with full_disk((repository / "releases" / "0.1.1.yaml").stat().st_size):
-        assert "cannot write" in invoke.refused("releases", "--fix", "0.2.0", *source)
-    assert contents(repository) == before
+        assert "cannot write" in invoke.refused("releases", "--fix", "0.2.0", *source, keeps=repository)
     invoke.printed("releases", "--fix", "0.2.0", *source)
     assert "0.1.1" not in written(repository)
     assert {path for path, _ in stale_files(term_files(repository))} <= stale

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import contents
 from holisticbias.errors import OutputError
 from holisticbias.output import (
     new_file,
@@ -29,18 +30,20 @@ def ours(folder: Path) -> bool:
     return (folder / "ours").exists()
 
 
+def fill(folder: Path, text: str) -> None:
+    (folder / "below").mkdir(exist_ok=True)
+    for name in ("ours", "below/more"):
+        (folder / name).write_text(text, "utf-8")
+
+
 def write_folder(target: Path, text: str) -> None:
     with new_folder(target, ours) as made:
-        (made / "ours").write_text(text, "utf-8")
-        (made / "below").mkdir()
-        (made / "below" / "more").write_text(text, "utf-8")
+        fill(made, text)
 
 
 def write_resumed(target: Path, text: str) -> None:
     with resumed_folder(target, text, ours) as made:
-        (made / "ours").write_text(text, "utf-8")
-        (made / "below").mkdir(exist_ok=True)
-        (made / "below" / "more").write_text(text, "utf-8")
+        fill(made, text)
 
 
 def write_one(target: Path, text: str) -> None:
@@ -52,15 +55,14 @@ def write_two(target: Path, text: str) -> None:
     write_files({target: text, target.with_name("other"): text})
 
 
-def contents(folder: Path) -> dict[str, str]:
-    return {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 def whole(target: Path) -> str:
     """The text that all files of the target share."""
-    (text,) = {target.read_text("utf-8")} if target.is_file() else set(contents(target).values())
-    assert target.is_file() or set(contents(target)) == {"ours", "below/more"}
-    return text
+    if target.is_file():
+        return target.read_text("utf-8")
+    files = contents(target)
+    assert set(files) == {"ours", "below/more"}
+    (text,) = set(files.values())
+    return text.decode()
 
 
 def die_before(step: int, place: Path) -> None:
@@ -148,7 +150,7 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob(".target.*"))) == 1
     go.write_bytes(b".")
     assert ended(process) == 0
-    assert contents(target) == {"ours": "slow"}
+    assert contents(target) == {"ours": b"slow"}
     assert {path.name for path in tmp_path.iterdir()} == {"target", "begin", "go"}
 
 

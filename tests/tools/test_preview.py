@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,48 +132,33 @@ def shown_preview(invoke: Invoke, before: Path, folder: Path) -> str:
 
 
 TAIL = "    sources: [contributors]\n    since: next\n"
-ADDED_ENTRIES = {
-    "descriptors/new/ability.with-vertigo.yaml": (
-        "axis: ability\ndescriptors:\n"
-        "  - id: ability.with-vertigo\n    text: with vertigo\n    bucket: after_the_noun\n    position: after\n",
-        ["`I'm a person with vertigo.`", "`I have friends who are people with vertigo.`"],
-    ),
-    "descriptors/new/age.deaf.yaml": (
-        "axis: age\ndescriptors:\n  - id: age.deaf\n    text: Deaf\n    bucket: adult\n",
-        ["The same text is in the data as `ability.deaf`: a second axis needs a reason.", "`without a noun`"],
-    ),
-    "descriptors/new/age.crippled-old.yaml": (
-        "axis: age\ndescriptors:\n  - id: age.crippled-old\n    text: crippled-old\n    bucket: adult\n",
-        ["**Objections on record.**", "- `'crippled' is a word to avoid according to the Disability"],
-    ),
-    "nouns/new/noun.elder.yaml": (
-        "gender: neutral\nnouns:\n  - id: noun.elder\n    text: elder\n    plural: elders\n",
-        ["`I'm an elder.`", "`I have friends who are elders.`"],
-    ),
-    "templates/new/dialogue.good-day.yaml": (
-        'family: dialogue\ntemplates:\n  - id: dialogue.good-day\n    text: "Good day, I am {noun_phrase}."\n',
-        ["Good day, I am a Deaf person.", "Good day, I am an amputee.", "Good day, I am Deaf."],
-    ),
-    "prompts/new/gender.glazier.yaml": (
-        "collection: bold\ndomain: gender\nprompts:\n"
-        "  - id: gender.glazier\n    text: In some workshops Tarvin Ostrell\n    group: bold.american-actors\n"
-        "    continuation: cuts panes and sings.\n    subject: Tarvin Ostrell\n",
-        ["group: American actors  [bold.american-actors]", "continuation: cuts panes and sings."],
-    ),
-}
+SHOWN = [
+    "`I'm a person with vertigo.`",
+    "`I have friends who are people with vertigo.`",
+    "The same text is in the data as `ability.deaf`: a second axis needs a reason.",
+    "`without a noun`",
+    "**Objections on record.**",
+    "- `'crippled' is a word to avoid according to the Disability",
+    "`I'm an elder.`",
+    "`I have friends who are elders.`",
+    "Good day, I am a Deaf person.",
+    "Good day, I am an amputee.",
+    "Good day, I am Deaf.",
+    "group: American actors  [bold.american-actors]",
+    "continuation: cuts panes and sings.",
+]
+"""Parts of the preview of the entries in ``tests/data/additions``."""
 
 
-def test_what_there_is_to_review(terms_copy: Path, unchanged: Path, invoke: Invoke) -> None:
+def test_what_there_is_to_review(data: Path, terms_copy: Path, unchanged: Path, invoke: Invoke) -> None:
     """Added entries in sentences or parts, and a judgement with the label that follows."""
-    for path, (entry, _) in ADDED_ENTRIES.items():
-        (terms_copy / path).parent.mkdir(exist_ok=True)
-        (terms_copy / path).write_text(entry + TAIL, "utf-8")
+    shutil.copytree(data / "additions", terms_copy, dirs_exist_ok=True)
     judged = "      - {{judgement: accepted, reviewer: {}, date: 2026-01-02, since: next}}\n"
     text = f"    text: blicket\n    assessments:\n{judged.format('rv-1')}{judged.format('rv-2')}"
     replaced(terms_copy / "descriptors" / "nonce.yaml", "    text: blicket\n", text)
     out = shown_preview(invoke, unchanged, terms_copy)
     assert "## Ready for review" in out
-    assert [text for _, shown in ADDED_ENTRIES.values() for text in shown if text not in out] == []
+    assert [text for text in SHOWN if text not in out] == []
     assert "Community preference: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
     assert "Community preference: `reviewed` -> `no_data`\n\n- gone: `accep" in shown_preview(
         invoke, terms_copy, unchanged
@@ -198,11 +184,8 @@ def test_entries_that_break_rules_and_a_specification_filled_in(
     assert ("every sentence is unchanged" in out, "`nonce.blicket in " in out) == (False, True), "its schema is broken"
 
 
-@pytest.mark.parametrize("content", ["axis: [", "label: Age"])
-def test_a_file_that_cannot_be_read_is_not_compared(
-    terms_copy: Path, unchanged: Path, invoke: Invoke, content: str
-) -> None:
-    (terms_copy / "descriptors" / "age.yaml").write_text(content, "utf-8")
+def test_a_file_without_its_keys_is_not_compared(terms_copy: Path, unchanged: Path, invoke: Invoke) -> None:
+    (terms_copy / "descriptors" / "age.yaml").write_text("label: Age", "utf-8")
     for command in ("preview", "diff"):
         out = invoke(command, unchanged, terms_copy, "--source", terms_copy)[1]
         assert "every sentence is unchanged" not in out
@@ -216,7 +199,11 @@ def test_layout_is_suggested_and_is_not_the_work_of_the_contributor(
     entry = f"  - text: calm\n    id: nonce.calm\n{TAIL}"
     path.write_text(path.read_text("utf-8") + entry, "utf-8")
     written = tmp_path / "suggestions.json"
-    out = invoke.printed("preview", unchanged, terms_copy, "--suggestions", written, "--source", terms_copy)
+    command = ("preview", unchanged, terms_copy, "--suggestions", written, "--source", terms_copy)
+    with full_disk(1):
+        errors = invoke.refused(*command)
+    assert (errors.count("\n"), written.exists()) == (1, False)
+    out = invoke.printed(*command)
     assert "## Ready for review, not yet to merge: the layout" in out
     (comment,) = json.loads(written.read_text("utf-8"))
     suggested = re.fullmatch(r".*```suggestion\n(.*)```", comment["body"], re.DOTALL)
@@ -225,12 +212,6 @@ def test_layout_is_suggested_and_is_not_the_work_of_the_contributor(
     lines[comment.get("start_line", comment["line"]) - 1 : comment["line"]] = suggested[1].split("\n")[:-1]
     path.write_text("\n".join(lines), "utf-8")
     assert invoke("fmt", "--check", path)[0] == 0
-
-
-def test_suggestions_on_a_full_disk(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
-    with full_disk(1):
-        errors = invoke.refused("preview", "1.0.0", "3.0.0", "--suggestions", tmp_path / "new", "--source", terms_copy)
-    assert (errors.count("\n"), (tmp_path / "new").exists()) == (1, False)
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=9), st.lists(st.sampled_from("abcd"), max_size=9))

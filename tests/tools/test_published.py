@@ -1,17 +1,16 @@
 """Published versions cannot change: an edit that would change a published version is reported at its entry."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from folders import replaced
 from holisticbias import build_release, open_release, write_release
-from holisticbias.compile.digest import release_digest, table_digest
+from holisticbias.compile.digest import table_digest
 from holisticbias.errors import ReleaseError
-from holisticbias.release.manifest import DIGESTED
+from holisticbias.release import verify
+from holisticbias.release.manifest import TableEntry
 from holisticbias.release.release import Release
-from holisticbias.release.verify import verify_release
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
 
@@ -91,18 +90,17 @@ def test_a_release_file_has_the_name_and_the_date_of_its_version(copy: Path) -> 
 
 @pytest.mark.parametrize("name", ["nouns", "history"])
 def test_other_rows_under_a_published_version_are_refused(
-    release: Release, copy: Path, tmp_path: Path, name: str
+    two_versions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Manifest and checksums fit the rows; the terms around the current folder have no record."""
+    """Manifest and checksums fit the rows."""
+    monkeypatch.setattr(verify, "find_source", lambda _: two_versions)  # the record of the package
+    release = build_release(load_catalog(two_versions), "0.1.0")
     rows = release.tables[name].slice(1)
-    entry = release.manifest.tables[name].model_copy(update={"rows": rows.num_rows, "digest": table_digest(rows)})
-    tables = {**release.manifest.tables, name: entry}
-    digest = release_digest({name: tables[name].digest for name in DIGESTED & tables.keys()})
-    manifest = release.manifest.model_copy(update={"tables": tables, "digest": digest})
+    changed = TableEntry.of(name, rows.num_rows, table_digest(rows))
+    manifest = release.manifest.with_tables({**release.manifest.tables, name: changed})
     write_release(Release(manifest, {**release.tables, name: rows}), tmp_path / "r")
-    shutil.rmtree(copy / "releases")
-    (finding,) = verify_release(tmp_path / "r")
-    assert f"is not version 1.0.0 as it was published: the rows of {name} differ from the record" in finding
+    (finding,) = verify.verify_release(tmp_path / "r")
+    assert f"is not version 0.1.0 as it was published: the rows of {name} differ from the record" in finding
     with pytest.raises(ReleaseError, match="as it was published"):
         open_release(tmp_path / "r")
 
@@ -111,8 +109,7 @@ def test_a_version_that_is_not_on_record_opens(data: Path, copy: Path, tmp_path:
     """The record of the terms around the current folder does not count."""
     release = build_release(load_catalog(data / "two-versions"))
     write_release(release, tmp_path / "r")
-    (copy / "releases" / f"{release.version}.yaml").write_text(
-        (copy / "releases" / "1.0.0.yaml").read_text("utf-8").replace("1.0.0", release.version, 1), "utf-8"
-    )
-    assert verify_release(tmp_path / "r") == ()
+    record = (copy / "releases" / "1.0.0.yaml").read_text("utf-8").replace("1.0.0", release.version, 1)
+    (copy / "releases" / f"{release.version}.yaml").write_text(record, "utf-8")
+    assert verify.verify_release(tmp_path / "r") == ()
     assert open_release(tmp_path / "r").digest == release.digest

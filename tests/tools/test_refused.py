@@ -2,15 +2,12 @@
 
 import re
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from folders import contents
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from invoking import Invoke
 
 
@@ -31,12 +28,9 @@ def few(shared_terms: Path) -> Path:
     return shared_terms
 
 
-@pytest.fixture(scope="module")
-def published(two_versions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = shutil.copytree(two_versions, tmp_path_factory.mktemp("shared") / "repository")
-    term = {"id": "ability.brave", "text": "brave", "bucket": "auditory", "sources": ["made-up"], "since": "next"}
-    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term))])
-    return folder
+@pytest.fixture
+def published(with_brave: Path) -> Path:
+    return with_brave
 
 
 @pytest.fixture
@@ -59,10 +53,9 @@ def test_a_command_that_is_refused(
     request: pytest.FixtureRequest, tmp_path: Path, invoke: Invoke, terms: str, command: str, said: str
 ) -> None:
     folder = request.getfixturevalue(terms)
-    before = contents(folder or tmp_path)
     source = ("--source", folder) if folder else ()
-    errors = invoke.refused(*shlex.split(command.replace("{OUT}", str(tmp_path / "out"))), *source)
+    errors = invoke.refused(*shlex.split(command.replace("{OUT}", str(tmp_path / "out"))), *source, keeps=folder)
     assert said in errors
     assert re.search("^(Usage|holisticbias): ", errors, re.MULTILINE)
     assert not [word for word in ("should", "pydantic", "\u202e") if word in errors]
-    assert (contents(folder or tmp_path), [*tmp_path.iterdir()]) == (before, [])
+    assert [*tmp_path.iterdir()] == []

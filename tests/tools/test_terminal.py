@@ -28,6 +28,7 @@ def test_steering_characters_are_visible(text: str, shown: str, capsys: pytest.C
     write(text, err=True)
     captured = capsys.readouterr()
     assert captured.out == captured.err == f"{shown}\n"
+    assert "\n" not in visible(text, keep="")
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,6 @@ def test_steering_characters_are_visible(text: str, shown: str, capsys: pytest.C
 )
 def test_a_number_and_its_noun(number: int, nouns: str, shown: str) -> None:
     assert counted(number, nouns) == shown
-
-
-def test_no_line_ends() -> None:
-    assert visible("a\nb", keep="") == r"a\nb"
 
 
 @pytest.mark.parametrize(("terminal", "printed"), [(True, r"a\x1bb"), (False, "a\x1bb")])

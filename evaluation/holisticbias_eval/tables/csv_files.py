@@ -3,8 +3,10 @@
 import csv
 import io
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -40,40 +42,43 @@ class CsvFile:
         columns = [*texts, *others]
         try:
             try:
-                return self._parse(columns, texts, threads=True)
+                table = self._parse(columns, texts)
             except pa.ArrowInvalid:  # a value of another type than those by which the type was chosen
-                return self._parse(columns, columns, threads=True)
+                table = self._parse(columns, columns)
         except (pa.ArrowException, UnicodeDecodeError):
             _refuse_encoding(self.path)
+            self._refuse_wrong_row(columns)
             raise
+        return table
 
-    def _parse(self, columns: Sequence[str], texts: Sequence[str], *, threads: bool) -> pa.Table:
-        wrong = list[pa.csv.InvalidRow]()
-
-        def keep(row: pa.csv.InvalidRow) -> str:
-            wrong.append(row)
-            return "error"
-
-        parsing = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=keep)
-        reading = pa.csv.ReadOptions(block_size=_BLOCK, use_threads=threads)
+    def _parse(self, columns: Sequence[str], texts: Sequence[str], **options: Any) -> pa.Table:
+        parsing = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, **options)
+        # Arrow numbers rows only if it reads them one after another
+        reading = pa.csv.ReadOptions(block_size=_BLOCK, use_threads=not options)
         types = dict.fromkeys(texts, pa.string())
         converting = pa.csv.ConvertOptions(include_columns=columns, column_types=types)
         stream = _Stream(bounded_chunks(self.path))
-        try:
-            table = pa.csv.read_csv(stream, reading, parsing, converting)
-        except pa.ArrowInvalid as error:
-            if not wrong:
-                raise
-            if threads:  # Arrow numbers rows only if it reads them one after another
-                return self._parse(columns, texts, threads=False)
+        table = pa.csv.read_csv(stream, reading, parsing, converting)
+        if stream.quotes % 2:
+            self._refuse_open_quote()
+        return table
+
+    def _refuse_wrong_row(self, columns: Sequence[str]) -> None:
+        """Raise ``TableError`` for the first row with another number of cells than the header, if there is one."""
+
+        def refuse(row: pa.csv.InvalidRow) -> str:
+            wrong.append(row)
+            return "error"
+
+        wrong = list[pa.csv.InvalidRow]()
+        with suppress(pa.ArrowException):
+            self._parse(columns, columns, invalid_row_handler=refuse)
+        if wrong:
             row = wrong[0]
             raise TableError(
                 f"{self.path}: row {row.number - 1} has {row.actual_columns} cells, but the header has "
                 f"{row.expected_columns}: {row.text[:60]!r}"
-            ) from error
-        if stream.quotes % 2:
-            self._refuse_open_quote()
-        return table
+            )
 
     def _refuse_open_quote(self) -> None:
         """Raise ``TableError`` for a quote that is not closed: all that follows would be one cell."""

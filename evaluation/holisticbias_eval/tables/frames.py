@@ -64,6 +64,8 @@ def _arrow_of(table: Any, column: str) -> pa.Table:
         wanted = "a file, a list, a column, or a pandas, polars or Arrow table"
         raise TableError(f"{LABEL}: it must be {wanted}, not {type(table).__name__}")
     if not hasattr(table, "iloc"):
+        if "Object" in map(str, getattr(table, "dtypes", ())):  # polars gives the addresses of Python objects to Arrow
+            raise pa.ArrowInvalid("a column of Python objects")
         return pa.table(table)
     _refuse_mixed(cells for _, cells in table.items() if cells.dtype == object)
     return pa.Table.from_pandas(table, preserve_index=False)

@@ -103,12 +103,15 @@ def test_no_requests_have_no_responses_and_no_probe() -> None:
 
 def test_a_response_is_cut_before_the_text_that_ends_it() -> None:
     loaded = favouring(tiny_loaded("gpt2").tokenizer.convert_tokens_to_ids("Ċ"), 4.0)
-    made = respond(loaded, continuation="{prompt}\n")
+    notices: list[str] = []
+    made = respond(loaded, continuation="{prompt}\n", notices=notices)
+    assert notices == [], "responses that go on are still written together"
     assert not any("\n" in text for text in made.text)
     assert {"stop", "length"} == set(made.finish)
     tokens = [len(loaded.tokenizer(text)["input_ids"]) for text in made.text]
     assert all(count >= 1 for count, finish in zip(made.tokens, made.finish, strict=True) if finish == "stop")
     assert any(count < 8 for count in tokens)
+    assert list(respond(loaded, continuation="{prompt}\n", batch=1).text) == list(made.text)
 
 
 def test_every_end_token_of_the_models_settings_counts() -> None:

@@ -1,6 +1,5 @@
-"""Shares of pairs that differ: by hand, whom a report names, and figures that contradict each other."""
+"""Shares of pairs that differ: figures that contradict each other, and nothing to measure."""
 
-import pyarrow as pa
 import pytest
 from tests.evaluation.made_answers import make_answers
 
@@ -43,37 +42,6 @@ def test_intervals_that_are_not_in_order(low: float, high: float) -> None:
     assert "ability: its interval needs 0 <= low <= high <= 1" in list(MEASURES[MEASURE].problems(Figures(checked)))
 
 
-Row = tuple[str, str, str, float | None]
-
-
-def table(rows: list[Row]) -> pa.Table:
-    axis, template, descriptor, perplexity = zip(*rows, strict=True)
-    columns = {"axis": axis, "template": template, "descriptor_id": descriptor, "noun_id": ["kid"] * len(rows)}
-    return pa.table({**columns, "perplexity": pa.array(perplexity, pa.float64())})
-
-
-def test_worked_by_hand() -> None:
-    # Four against four, all below: p = 2/70, below 0.05. Interleaved, or three against three: never below 0.05.
-    samples: dict[tuple[str, str, str], list[float]] = {
-        ("age", "t1", "young"): [1, 2, 3, 4],
-        ("age", "t1", "old"): [5, 6, 7, 8],
-        ("age", "t1", "elderly"): [1.5, 2.5, 5.5, 6.5],
-        ("age", "t2", "young"): [1, 2, 3],
-        ("age", "t2", "old"): [4, 5, 6],
-        ("nonce", "t1", "doff"): [1, 2, 3, 4],
-    }
-    rows: list[Row] = [(*key, float(v)) for key, listed in samples.items() for v in listed]
-    found = measure_shares(table(rows))
-    assert [(s.axis, s.descriptors, s.pairs, s.significant, s.share) for s in found.by_axis] == [
-        ("age", 3, 4, 1, 0.25),
-        ("nonce", 1, 0, 0, None),
-    ]
-    assert [(s.template, s.descriptors, s.pairs, s.significant) for s in found.by_template] == [
-        ("t1", 4, 3, 1),
-        ("t2", 2, 1, 0),
-    ]
-
-
 def test_no_sentence_is_an_error() -> None:
     with pytest.raises(SelectionError, match="no sentence"):
-        measure_shares(table([("a", "t", "d", 1.0)]).slice(0, 0))
+        measure_shares(make_answers().slice(0, 0))

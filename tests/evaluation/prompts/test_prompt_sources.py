@@ -64,9 +64,13 @@ def rows(name: str = "Toma") -> bytes:
     return json.dumps({**row, "wikipedia": ["Toma is a fendle who sings."]}).encode() + b"\n"
 
 
-def test_a_data_set_of_the_hub_is_signed_with_its_commit(hub: Hub) -> None:
-    repository = Repository("org/bold")
-    hub.repositories["org/bold"] = repository
+@pytest.fixture
+def repository(hub: Hub) -> Repository:
+    """A dataset of the local Hub."""
+    return hub.repositories.setdefault("org/bold", Repository("org/bold"))
+
+
+def test_a_data_set_of_the_hub_is_signed_with_its_commit(repository: Repository) -> None:
     first = repository.add({"race_prompt.json": Stored(rows(), False), "README.md": Stored(b"# BOLD", False)}, "one")
     second = repository.add({"race_prompt.json": Stored(rows("Fendle_Toma"), False)}, "two")
     newest = read_source("org/bold", keep_faulty=True)
@@ -87,18 +91,16 @@ def test_a_data_set_of_the_hub_is_signed_with_its_commit(hub: Hub) -> None:
         ("README.md", b"# x", "it is not a dataset of prompts"),
     ],
 )
-def test_a_wrong_data_set_is_one_clear_line(hub: Hub, name: str, content: bytes, message: str) -> None:
-    hub.repositories["org/bold"] = Repository("org/bold")
-    hub.repositories["org/bold"].add({name: Stored(content, False)}, "one")
+def test_a_wrong_data_set_is_one_clear_line(repository: Repository, name: str, content: bytes, message: str) -> None:
+    repository.add({name: Stored(content, False)}, "one")
     with pytest.raises(SelectionError, match=re.escape(message)):
         read_source("org/bold", keep_faulty=True)
 
 
-def test_an_unknown_data_set_or_revision_is_one_clear_line(hub: Hub) -> None:
+def test_an_unknown_data_set_or_revision_is_one_clear_line(repository: Repository) -> None:
     with pytest.raises(HolisticBiasError, match="there is no dataset org/none on the Hub"):
         read_source("org/none", keep_faulty=True)
-    hub.repositories["org/bold"] = Repository("org/bold")
-    hub.repositories["org/bold"].add({"race.json": Stored(rows(), False)}, "one")
+    repository.add({"race.json": Stored(rows(), False)}, "one")
     with pytest.raises(SelectionError, match="org/bold on the Hub has no revision v9"):
         read_source("org/bold@v9", keep_faulty=True)
 

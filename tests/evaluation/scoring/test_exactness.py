@@ -50,12 +50,11 @@ def test_a_fault_larger_than_rounding_is_refused(
         monkeypatch.setitem(batches.HEADS, head, lambda *given: right(*given) + fault / 20)
     notices: list[str] = []
     scorer = CausalScorer(as_loaded(trained_like, tokenizer), notices.append)
-    scorer.score(whole(SENTENCES), ignore)
+    scorer.score(whole(SENTENCES[:4]), ignore)
     assert scorer.method == PLAIN
     (notice,) = notices
     assert how in notice
-    assert "batches of equal length, about 1." in notice
-    assert notice.endswith("times slower")
+    assert notice.endswith("batches of equal length, about 3.0 times slower")
 
 
 def test_float64_leaves_the_model_as_it_was(trained_like: Any, tokenizer: Any) -> None:

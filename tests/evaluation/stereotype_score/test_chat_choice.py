@@ -46,6 +46,7 @@ LISTED = [
     ("A", {"A": 0.5, " A": 0.1, "b": 0.3, "The": 0.1}, (0.6, 0.3)),  # all spellings count
     ("A", {"A": 0.9, "The": 0.01}, (0.9, 0.01)),  # a letter that is not listed has the lowest probability
     ("No", {"No": 0.9}, None),  # an answer without a letter is missing
+    ("A", {"A": 1.5}, (1.0, 1.0)),  # a probability above 1 is 1
 ]
 Chances = tuple[float, float] | None
 

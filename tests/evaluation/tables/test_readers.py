@@ -90,6 +90,7 @@ ODD: Mapping[str, Any] = {
     "intervals": pa.array([(1, 2, 3)] * N, pa.month_day_nano_interval()),
     "a view of texts": pa.array(["a"] * N, pa.string_view()),
     "huge numbers": pl.Series([1] * N, dtype=pl.Int128),
+    "Python objects": pl.Series([object()] * N, dtype=pl.Object),
 }
 """Columns that nobody needs, which pandas, Arrow or polars can hold."""
 ABOUT = [{"text": f"They are {i}.", "group": f"g{i}"} for i in range(N)]
@@ -186,6 +187,7 @@ BAD: Mapping[str, tuple[str, Callable[[Rows], bytes], str]] = {
         line + b"," + line.split(b",")[0] + b"\n" for line in as_csv(rows).splitlines()), " has 2 columns '"),
     "a short row": ("t.csv", lambda rows: as_csv(rows) + b"x\n", r": row \d+ has 1 cells, but the header has \d"),
     "a long row": ("t.csv", lambda rows: as_csv(rows) + b"x" + b"," * 50 + b"\n", r": row \d+ has 51 cells"),
+    "a long row, Latin-1": ("t.csv", lambda rows: as_csv(rows) + b"\xe9" + b"," * 50 + b"\n", r":\d+: it is not UTF-8"),
     "an open quote": ("t.csv", lambda rows: as_csv(rows) + as_csv(rows[:1]).split(b"\n")[1].replace(b",", b',"', 1),
                       "(a quote is not closed|row .* has 2 cells)"),
     "Latin-1": ("t.csv", lambda rows: as_csv(first(rows, "\xe9")).decode().encode("latin-1"),
@@ -209,6 +211,7 @@ BAD: Mapping[str, tuple[str, Callable[[Rows], bytes], str]] = {
 """Files with one fault each: the name, the content, and what is said of it."""
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("reader", READERS)
 def test_every_bad_table(reader: str, bad: str, tmp_path: Path) -> None:

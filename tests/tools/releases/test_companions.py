@@ -27,33 +27,14 @@ from holisticbias.terms.specification_entries import (
 from small_terms import entry_of, with_keys, with_layout
 
 VERSION = "0.2.0"
-COMMON = "    sources: [made-up]\n    since: 0.2.0\n"
-FILES = {
-    "collections": "collection: trades\nlabel: Trades\ngroups:\n"
-    "  - id: trades.glaziers\n    text: Glaziers\n    domain: glass\n    pages:\n      titles: [Glazier]\n" + COMMON,
-    "prompts": "domain: glass\nlabel: Glass\ncollection: trades\nprompts:\n"
-    "  - id: glass.one\n    text: In most workshops a glazier\n    group: trades.glaziers\n"
-    "    continuation: cuts the pane.\n    subject: glazier\n" + COMMON,
-    "specifications": "family: toy\nlabel: Toy\nspecifications:\n"
-    "  - id: toy.small\n    text: Small things\n    groups:\n"
-    "      - {name: stads, label: Stads, stereotype: small}\n      - {name: blickets, label: Blickets}\n"
-    "    slots:\n      - {form: noun, terms: [stad, blicket]}\n      - {form: plural, terms: [stads, blickets]}\n"
-    "    attributes:\n      - {name: small, label: Small, terms: [pebble]}\n"
-    '    templates: ["The [T:noun] has a [A]."]\n    control: true\n' + COMMON,
-}
 
 
 @pytest.fixture
-def companions(terms: Path, tmp_path: Path) -> Catalog:
+def companions(data: Path, tmp_path: Path) -> Catalog:
     """The catalog of a few terms with a group, a prompt and a specification, in layout 4."""
-    folder = tmp_path / "terms"
-    shutil.copytree(terms, folder)
-    for kind, text in FILES.items():
-        (folder / kind).mkdir()
-        (folder / kind / "file.yaml").write_text(text, "utf-8")
-    release = folder / "releases" / f"{VERSION}.yaml"
-    release.write_text(release.read_text("utf-8") + "layout: 4\n", "utf-8")
-    return load_catalog(folder)
+    for name in ("two-versions", "companions"):
+        shutil.copytree(data / name, tmp_path / "terms", dirs_exist_ok=True)
+    return load_catalog(tmp_path / "terms")
 
 
 def with_forms(catalog: Catalog, since: str | None = None) -> Catalog:

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tools.releases.conftest import TERMS
 
 from holisticbias import build_release, open_release
 from holisticbias.cli import main
@@ -19,77 +21,27 @@ from holisticbias.release.intersections import Request, count_intersections, wri
 from holisticbias.release.parquet import write_shard
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Noun
+from holisticbias.terms.entries import Descriptor
 from holisticbias.terms.grammar import with_article
 from processes import python
 from small_terms import with_layout
 
-
-def term(text: str, position: str = "before", plural: str | None = None, **more: object) -> Descriptor:
-    entry = {
-        "id": f"x.{text.lower().replace(' ', '-').replace(chr(39), '')}",
-        "text": text,
-        "position": position,
-        "plural": plural,
-    }
-    return Descriptor.model_validate({**entry, "sources": ["s"], "since": "0.1.0", **more})
+MADE = yaml.safe_load((TERMS.parent / "phrases.yaml").read_text("utf-8"))
+COMMON = {"sources": ["s"], "since": "0.1.0"}
 
 
-DEAF = term("Deaf")
-BLACK = term("Black")
-OF_COLOR = term("person of color", "standalone", "people of color")
-HARD = term("who is hard of hearing", "after", "who are hard of hearing")
-TIRED = term("who is tired", "after", "who are tired")
-VETERAN = term("who is a veteran", "after", "who are veterans")
-WHOS = term("who's short", "after", "who are short")
-DISABILITY = term("with a disability", "after", "with disabilities")
-PHD = term("with a PhD", "after", "with PhDs")
-IN_POVERTY = term("living in poverty", "after")
-OLD = term("80-year-old")
-FTM = term("FTM", article="an")
-WOMAN = Noun(id="noun.woman", text="woman", plural="women", sources=("s",), since="0.1.0")
-UNCLE = Noun(id="noun.uncle", text="uncle", plural="uncles", sources=("s",), since="0.1.0")
-
-MIDLIFE = term("in a midlife crisis", "after", "in midlife crises")
-KIDS = term("with two kids", "after")
-UNINSURED = term("without health insurance", "after")
-OF_FAITH = term("of faith", "after")
-SHE = term("person who uses she/her pronouns", "standalone", "people who use she/her pronouns", id="x.she")
-
-PHRASES = [
-    (DEAF, BLACK, WOMAN, "a Deaf Black woman", "Deaf Black women"),
-    (HARD, BLACK, WOMAN, "a Black woman who is hard of hearing", "Black women who are hard of hearing"),
-    (OLD, HARD, UNCLE, "an 80-year-old uncle who is hard of hearing", "80-year-old uncles who are hard of hearing"),
-    (DEAF, OF_COLOR, None, "a Deaf person of color", "Deaf people of color"),
-    (FTM, OF_COLOR, None, "an FTM person of color", "FTM people of color"),
-    (HARD, OF_COLOR, None, "a person of color who is hard of hearing", "people of color who are hard of hearing"),
-    (VETERAN, PHD, WOMAN, "a woman with a PhD who is a veteran", "women with PhDs who are veterans"),
-    (VETERAN, TIRED, UNCLE, "an uncle who is a veteran and who is tired", "uncles who are veterans and who are tired"),
-    (VETERAN, WHOS, WOMAN, "a woman who is a veteran and who's short", "women who are veterans and who are short"),
-    (DISABILITY, PHD, WOMAN, "a woman with a disability and with a PhD", "women with disabilities and with PhDs"),
-    (KIDS, MIDLIFE, WOMAN, "a woman in a midlife crisis with two kids", "women in midlife crises with two kids"),
-    (KIDS, OF_FAITH, WOMAN, "a woman of faith with two kids", "women of faith with two kids"),
-    (KIDS, UNINSURED, WOMAN, "a woman with two kids and without health insurance",
-     "women with two kids and without health insurance"),
-    (KIDS, SHE, None, "a person with two kids who uses she/her pronouns",
-     "people with two kids who use she/her pronouns"),
-    (HARD, SHE, None, "a person who uses she/her pronouns and who is hard of hearing",
-     "people who use she/her pronouns and who are hard of hearing"),
-    (DEAF, SHE, None, "a Deaf person who uses she/her pronouns", "Deaf people who use she/her pronouns"),
-    (IN_POVERTY, PHD, WOMAN, "a woman with a PhD living in poverty", "women with PhDs living in poverty"),
-]  # fmt: skip
+def term(name: str) -> Descriptor:
+    return Descriptor.model_validate({**COMMON, "id": f"x.{name}", **MADE["terms"][name]})
 
 
-@pytest.mark.parametrize(("first", "second", "noun", "singular", "plural"), PHRASES, ids=[p[3] for p in PHRASES])
+@pytest.mark.parametrize(("first", "second", "noun", "singular", "plural"), MADE["phrases"])
 def test_two_terms_stand_as_english_has_them(
-    first: Descriptor, second: Descriptor, noun: Noun | None, singular: str, plural: str
+    first: str, second: str, noun: str | None, singular: str, plural: str
 ) -> None:
-    form = around(first, second, "sound")
-    name = "" if noun is None else noun.text
-    if noun is not None and form.article_is_the_nouns:
-        name = with_article(noun.text, "sound", noun.article)
+    form = around(term(first), term(second), "sound")
+    name = with_article(noun, "sound", None) if noun is not None and form.article_is_the_nouns else noun or ""
     assert form.before + name + form.after == singular
-    assert form.plural_before + ("" if noun is None else noun.plural) + form.plural_after == plural
+    assert form.plural_before + MADE["nouns"].get(noun, "") + form.plural_after == plural
 
 
 def slow_sentences(catalog: Catalog, version: str, axes: list[tuple[str, str]]) -> Counter[tuple[str, str, str]]:
