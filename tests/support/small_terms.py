@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry
@@ -69,6 +70,12 @@ def entry_of(terms: Catalog | Path, entry_id: str) -> Any:
     catalog = load_catalog(terms) if isinstance(terms, Path) else terms
     found: Entry = next(entry for _, entry in catalog.entries() if entry.id == entry_id)
     return found
+
+
+def add_term(folder: Path, word: str) -> None:
+    """Add a term of the axis ability to the version ``next``, in its own file."""
+    term = {"id": f"ability.{word}", "text": word, "bucket": "auditory", "sources": ["made-up"], "since": "next"}
+    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term))])
 
 
 def descriptor_ids(catalog: Catalog, version: str) -> set[str]:

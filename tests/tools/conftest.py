@@ -10,6 +10,7 @@ from holisticbias.contribute.freeze import freeze
 from holisticbias.contribute.release_files import begin_version, complete_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
+from small_terms import add_term
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +59,14 @@ def two_versions(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     complete_release(folder, "0.1.0")
     (folder / "releases" / "next.yaml").unlink()
     begin_version(load_catalog(folder), folder, "next")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def with_brave(two_versions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The two versions, and a new term of ``next``, ability.brave, that no test changes."""
+    folder = shutil.copytree(two_versions, tmp_path_factory.mktemp("shared") / "repository")
+    add_term(folder, "brave")
     return folder
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from folders import contents, is_clean, replaced
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.layout import format_file, stale_files
 from invoking import Invoke
@@ -27,13 +26,9 @@ COMMENTED = """
 """
 
 
-@pytest.fixture(scope="session")
-def two_versions(two_versions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A published version, and ``next`` with a new term in its own file."""
-    folder = shutil.copytree(two_versions, tmp_path_factory.mktemp("shared") / "repository")
-    term = {"id": "ability.brave", "text": "brave", "bucket": "auditory", "sources": ["made-up"], "since": "next"}
-    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term))])
-    return folder
+@pytest.fixture
+def repository(with_brave: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(with_brave, tmp_path / "repository")
 
 
 def test_retiring_a_published_term(repository: Path, invoke: Invoke) -> None:

@@ -6,11 +6,10 @@ import pytest
 
 from folders import replaced
 from holisticbias import build_release
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from holisticbias.rules.validate import load_catalog, validate_paths
 from invoking import Invoke
 from repositories import commit_all, git
-from small_terms import descriptor_ids
+from small_terms import add_term, descriptor_ids
 
 WORDS = ("brave", "calm", "cheerful", "fair", "gentle", "jolly")
 
@@ -22,17 +21,12 @@ def repository(repository: Path) -> Path:
     return repository
 
 
-def add(folder: Path, word: str) -> None:
-    entry = {"id": f"ability.{word}", "text": word, "bucket": "auditory", "sources": ["made-up"], "since": "next"}
-    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", entry))])
-
-
 @pytest.fixture
 def branches(repository: Path) -> tuple[str, ...]:
     """Branches, each of which adds a term to the same bucket."""
     for word in WORDS:
         git(repository, "switch", "-qc", word, "main")
-        add(repository, word)
+        add_term(repository, word)
         commit_all(repository, word)
     git(repository, "switch", "-q", "main")
     return WORDS

@@ -2,14 +2,12 @@
 
 import re
 import shlex
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from invoking import Invoke
 
 
@@ -30,12 +28,9 @@ def few(shared_terms: Path) -> Path:
     return shared_terms
 
 
-@pytest.fixture(scope="module")
-def published(two_versions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = shutil.copytree(two_versions, tmp_path_factory.mktemp("shared") / "repository")
-    term = {"id": "ability.brave", "text": "brave", "bucket": "auditory", "sources": ["made-up"], "since": "next"}
-    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term))])
-    return folder
+@pytest.fixture
+def published(with_brave: Path) -> Path:
+    return with_brave
 
 
 @pytest.fixture

@@ -50,16 +50,17 @@ def test_a_commit_cannot_hide_files(git_terms: Path) -> None:
     assert open_revision("HEAD", git_terms).catalog == whole.catalog
 
 
-def test_a_large_file_in_a_commit_is_not_read(git_terms: Path) -> None:
+def test_a_large_file_in_a_commit_is_not_read(git_terms: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the terms are read, and they have a limit."""
-    (git_terms / "large.bin").write_bytes(bytes(70_000_000))
-    (git_terms / "descriptors" / "large.bin").write_bytes(bytes(70_000_000))
+    monkeypatch.setattr("holisticbias.contribute.revisions._LARGEST", 640_000)
+    for name in ("large.bin", "descriptors/large.bin"):
+        (git_terms / name).write_bytes(bytes(700_000))
     (git_terms / "descriptors" / "linked.yaml").symlink_to("/etc/passwd")
     commit_all(git_terms)
     assert open_revision("HEAD", git_terms).catalog.axes
-    (git_terms / "descriptors" / "large.yaml").write_bytes(b"#" * 70_000_000)
+    (git_terms / "descriptors" / "large.yaml").write_bytes(b"#" * 700_000)
     commit_all(git_terms)
-    with pytest.raises(SourceError, match=r"more than 64,000,000 bytes; the largest file is descriptors/large\.yaml"):
+    with pytest.raises(SourceError, match=r"more than 640,000 bytes; the largest file is descriptors/large\.yaml"):
         open_revision("HEAD", git_terms)
 
 

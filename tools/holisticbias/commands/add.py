@@ -14,7 +14,7 @@ _KINDS = ["term", "noun", "template", "prompt", "specification"]
 @options.entry_fields(*options.FIELDS)
 @options.meets_criteria
 @click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
-@click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
+@options.check_entry
 @options.version
 @options.source
 def command(

@@ -13,7 +13,7 @@ from holisticbias.terminal import write
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @options.entry_fields("text", "axis", "bucket", "position", "plural", "article")
 @options.meets_criteria
-@click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
+@options.check_entry
 @options.source
 def command(file: Path, dry_run: bool, source: Path | None, **more: str | bool | None) -> None:
     """Add the entry that a filled issue form proposes.

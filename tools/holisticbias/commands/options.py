@@ -86,6 +86,7 @@ def entry_fields(*names: str) -> Callable[[C], C]:
 meets_criteria = click.option(
     "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
 )
+check_entry = click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 yes = click.option("--yes", is_flag=True, help="Ask nothing.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
 check = click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")

@@ -49,10 +49,13 @@ def propose_position(text: str) -> Position:
 def propose_id(group: str, text: str, position: Position = "before", given: Article | None = None) -> str:
     """The id of an entry: its group, a dot, and its text in lower-case ASCII letters, digits and hyphens."""
     phrase = with_article(text, "sound", given) if position == "standalone" else text
-    letters = unicodedata.normalize("NFKD", phrase.replace("+", " plus").replace("'", ""))
-    ascii_only = letters.encode("ascii", "ignore").decode().lower()
-    words = re.sub(r"\{[^}]*\}", " ", ascii_only)
+    words = re.sub(r"\{[^}]*\}", " ", ascii_text(phrase.replace("+", " plus")))
     return f"{group}.{re.sub('[^a-z0-9]+', '-', words).strip('-')[:60] or 'entry'}"
+
+
+def ascii_text(text: str) -> str:
+    """The text in small ASCII letters, without accents, apostrophes and letters of other scripts."""
+    return unicodedata.normalize("NFKD", text.replace("'", "")).encode("ascii", "ignore").decode().lower()
 
 
 def propose_article(text: str) -> Article | None:

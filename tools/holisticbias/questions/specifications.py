@@ -1,14 +1,13 @@
 """The questions of ``holisticbias add specification``, and the parts of a bias specification written as lines."""
 
 import re
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import ValidationError
 
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.entry_text import Field
-from holisticbias.contribute.proposals import propose_id
+from holisticbias.contribute.proposals import ascii_text, propose_id
 from holisticbias.contribute.readings import specification_lines
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, print_lines
@@ -174,5 +173,4 @@ def pronoun_gender(slots: Sequence[Mapping[str, Field]], position: int) -> str |
 
 def propose_key(label: str) -> str:
     """The name of a group or of a set of attributes: its label in lower-case ASCII letters, digits and underscores."""
-    letters = unicodedata.normalize("NFKD", label.replace("'", "")).encode("ascii", "ignore").decode().lower()
-    return re.sub("[^a-z0-9]+", "_", letters).strip("_0123456789")[:60] or "unnamed"
+    return re.sub("[^a-z0-9]+", "_", ascii_text(label)).strip("_0123456789")[:60] or "unnamed"
