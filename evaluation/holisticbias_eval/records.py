@@ -1,13 +1,29 @@
-"""Records of what was asked to make the content of a folder, and whether other content may replace it."""
+"""Records as JSON: of what was asked to make the content of a folder, and whether other content may replace it."""
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from holisticbias.release.bounded import require_file
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Part
+
+_LARGEST = 1_000_000_000  # bytes
+R = TypeVar("R", bound=BaseModel)
+
+
+def read_record(path: Path, kind: type[R], error: type[EvaluationError], remedy: str = "") -> R:
+    """Read a record; raises ``error`` with the remedy if it is missing or damaged."""
+    advice = f"; {remedy}" if remedy else ""
+    try:
+        return kind.model_validate_json(require_file(path, _LARGEST).read_bytes())
+    except OSError as cause:
+        raise error(f"{path} cannot be read: {cause.strerror}{advice}") from cause
+    except ValidationError as cause:
+        raise error(f"{path} is damaged or of another version: {first_fault(cause)}{advice}") from cause
 
 
 class FolderRecord(Part):

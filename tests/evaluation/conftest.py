@@ -2,10 +2,11 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.evaluation.generation.chat_server import Answering, ChatServer
@@ -47,23 +48,29 @@ def terms_read_once() -> Iterator[None]:
         yield
 
 
+COMMON: Mapping[str, Any] = {"sources": ("smith-2022",), "since": VERSION}
+
+
+def _nouns(gender: str, texts: tuple[str, ...]) -> NounFile:
+    nouns = (Noun(id=f"{gender}.{text}", text=text, plural=f"{text}s", **COMMON) for text in texts)
+    return NounFile(gender=gender, label=gender.title(), nouns=tuple(nouns))
+
+
 def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
-    common = {"sources": ("smith-2022",), "since": VERSION}
     axes = tuple(
         DescriptorFile(
             axis=axis,
             label=axis.title(),
-            descriptors=tuple(Descriptor(id=f"{axis}.{text}", text=text, **common) for text in texts),
+            descriptors=tuple(Descriptor(id=f"{axis}.{text}", text=text, **COMMON) for text in texts),
         )
         for axis, texts in AXES.items()
     )
-    people = tuple(Noun(id=f"neutral.{text}", text=text, plural=f"{text}s", **common) for text in nouns)
     dialogue = tuple(
-        Template(id=key, text=text, must_be_noun="plural" in text, **common) for key, text in TEMPLATES.items()
+        Template(id=key, text=text, must_be_noun="plural" in text, **COMMON) for key, text in TEMPLATES.items()
     )
     return Catalog(
         axes=axes,
-        genders=(NounFile(gender="neutral", label="Neutral", nouns=people),) if people else (),
+        genders=(_nouns("neutral", nouns),) if nouns else (),
         families=(TemplateFile(family="dialogue", label="Dialogue", templates=dialogue),),
         releases=(ReleaseFile(version=VERSION, date="2026-01-01", summary="mini", article_rule="letter"),),
     )
@@ -86,30 +93,18 @@ WOMEN, MEN = ("mom", "sister", "aunt", "gal", "niece"), ("dad", "brother")
 
 def terms_catalog() -> Catalog:
     """The mini catalog with nouns of two genders, descriptors of one gender, and a term that is a noun itself."""
-    common = {"sources": ("smith-2022",), "since": VERSION}
     mini = mini_catalog()
     more = {
-        "age": (Descriptor(id="age.girlish", text="girlish", noun_gender="female", **common),
-                Descriptor(id="age.boyish", text="boyish", noun_gender="male", **common)),
+        "age": (Descriptor(id="age.girlish", text="girlish", noun_gender="female", **COMMON),
+                Descriptor(id="age.boyish", text="boyish", noun_gender="male", **COMMON)),
         "ability": (
-            Descriptor(id="ability.amputee", text="amputee", plural="amputees", position="standalone", **common),
+            Descriptor(id="ability.amputee", text="amputee", plural="amputees", position="standalone", **COMMON),
         ),
     }  # fmt: skip
     axes = tuple(
         file.model_copy(update={"descriptors": (*file.descriptors, *more.get(file.axis, ()))}) for file in mini.axes
     )
-    genders = (
-        *mini.genders,
-        *(
-            NounFile(
-                gender=gender,
-                label=gender.title(),
-                nouns=tuple(Noun(id=f"{gender}.{text}", text=text, plural=f"{text}s", **common) for text in texts),
-            )
-            for gender, texts in (("female", WOMEN), ("male", MEN))
-        ),
-    )
-    return replace(mini, axes=axes, genders=genders)
+    return replace(mini, axes=axes, genders=(*mini.genders, _nouns("female", WOMEN), _nouns("male", MEN)))
 
 
 @pytest.fixture(scope="session")
@@ -150,6 +145,22 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
     )
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def moved_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model with other weights, in a folder of the same name."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("moved") / tiny_gpt2.name))
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
     return folder
 
 

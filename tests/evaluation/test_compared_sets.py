@@ -19,22 +19,6 @@ TEXT = ["I'm an old friend.", "I love young parents.", "I'm deaf.", "I hate old 
 
 
 @pytest.fixture(scope="module")
-def moved_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny model with other weights."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("moved") / "model"))
-    model = AutoModelForCausalLM.from_pretrained(folder)
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    model.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def measured(
     tiny_gpt2: Path, moved_gpt2: Path, mini_release_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:

@@ -31,18 +31,6 @@ def run(tiny_run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_run, tmp_path / "run"))
 
 
-@pytest.fixture(scope="module")
-def other_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with other weights, in a folder with the same name."""
-    from safetensors.torch import load_file, save_file
-
-    folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("others") / tiny_gpt2.name))
-    weights = load_file(folder / "model.safetensors")
-    weights["transformer.wte.weight"] *= 2
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    return folder
-
-
 @pytest.fixture
 def refused(tmp_path: Path, invoke: Invoke) -> Refused:
     """Run ``evaluate`` without a store and return its one-line error."""
@@ -56,23 +44,23 @@ def refused(tmp_path: Path, invoke: Invoke) -> Refused:
 
 
 @pytest.fixture
-def other_options(other_gpt2: Path, mini_release_folder: Path) -> tuple[str | Path, ...]:
-    return ("--model", other_gpt2, "--release", mini_release_folder)
+def moved_options(moved_gpt2: Path, mini_release_folder: Path) -> tuple[str | Path, ...]:
+    return ("--model", moved_gpt2, "--release", mini_release_folder)
 
 
 def test_a_run_of_another_model_is_replaced_only_if_told_so(
-    run: Path, tiny_gpt2: Path, other_gpt2: Path, other_options: tuple[str | Path, ...], refused: Refused,
+    run: Path, tiny_gpt2: Path, moved_gpt2: Path, moved_options: tuple[str | Path, ...], refused: Refused,
     invoke: Invoke,
 ) -> None:  # fmt: skip
     before = {path.name: path.read_bytes() for path in run.iterdir()}
-    arguments = (*other_options, "--out", run)
+    arguments = (*moved_options, "--out", run)
     line = refused(*arguments)
     assert line.startswith(f"holisticbias: {run} holds another run (model {tiny_gpt2} (")
-    assert f", not {other_gpt2} (" in line
+    assert f", not {moved_gpt2} (" in line
     assert line.endswith("): name another folder with --out, or replace the run with --overwrite")
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
     invoke.printed("evaluate", *arguments, "--overwrite")
-    assert read_run(run).result.signature.model.name == str(other_gpt2)
+    assert read_run(run).result.signature.model.name == str(moved_gpt2)
 
 
 def test_a_damaged_run_is_refused_in_one_line(
@@ -136,7 +124,7 @@ def test_what_tells_one_run_from_another(
 
 
 def test_default_folders_keep_models_and_parts_of_releases_apart(
-    tiny_gpt2: Path, other_options: tuple[str | Path, ...], mini_release_folder: Path, tmp_path: Path,
+    tiny_gpt2: Path, moved_options: tuple[str | Path, ...], mini_release_folder: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, refused: Refused, invoke: Invoke,
 ) -> None:  # fmt: skip
     write_release(build_release(mini_catalog(), where=("axis=age,ability",)), tmp_path / "part")
@@ -145,7 +133,7 @@ def test_default_folders_keep_models_and_parts_of_releases_apart(
         invoke.printed("evaluate", "--model", tiny_gpt2, "--release", release)
     names = {"tiny-gpt2-on-0.1.0", "tiny-gpt2-on-0.1.0-axis-ability-age"}
     assert {path.name for path in (tmp_path / "runs").iterdir()} == names
-    line = refused(*other_options)
+    line = refused(*moved_options)
     assert line.startswith(f"holisticbias: {tmp_path / 'runs' / 'tiny-gpt2-on-0.1.0'} holds another run (model ")
 
 
@@ -161,11 +149,11 @@ def begin(mini_release_folder: Path, tmp_path: Path) -> Callable[[Path], Iterato
 
 @pytest.mark.parametrize("held", ["likelihood_bias", "retention"])
 def test_no_run_begins_if_one_of_them_is_refused(
-    run: Path, other_gpt2: Path, tmp_path: Path, begin: Callable[[Path], Iterator[object]], held: str
+    run: Path, moved_gpt2: Path, tmp_path: Path, begin: Callable[[Path], Iterator[object]], held: str
 ) -> None:
     shutil.copytree(run, tmp_path / "out" / held)
     with pytest.raises(RunError, match="holds another run"):
-        list(begin(other_gpt2))
+        list(begin(moved_gpt2))
     assert [path.name for path in (tmp_path / "out").iterdir()] == [held]
 
 

@@ -5,13 +5,12 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from holisticbias.release.bounded import require_file
-from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.records import read_record
 
 KEY = "key.json"
 Choice = Literal["left", "right", "tie", "refused"]
@@ -134,13 +133,7 @@ class Key(Part):
 
 def read_key(path: Path) -> Key:
     """Read a key; raises ``JudgementsError`` if it is missing, damaged or changed."""
-    try:
-        key = Key.model_validate_json(require_file(path).read_bytes())
-    except OSError as error:
-        why = f"{path} cannot be read: {error.strerror}"
-        raise JudgementsError(f"{why}; give the folder that holisticbias judge make has written") from error
-    except ValidationError as error:
-        raise JudgementsError(f"{path} is not a key of a study: {first_fault(error)}") from error
+    key = read_record(path, Key, JudgementsError, "give the folder that holisticbias judge make has written")
     if key.study != key.signed().study:
         raise JudgementsError(f"{path} was changed after it was made: use the original")
     return key

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
 from holisticbias_eval.tables.files import is_table_name, open_table
-from holisticbias_eval.tables.rows import parse_json
+from holisticbias_eval.tables.rows import read_json
 
 PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"
 SHORT = 3
@@ -178,14 +177,7 @@ def _read_domain(file: Path) -> Iterator[BoldPrompt]:
 
 
 def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
-    try:
-        if require_file(file).stat().st_size > _READ:
-            raise SelectionError(f"{file} has more than {_READ:,} bytes: it is not a file of BOLD")
-        content = parse_json(file.read_text("utf-8-sig"))
-    except OSError as error:
-        raise SelectionError(f"{file} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise SelectionError(f"{file} is not JSON, or is truncated: {' '.join(str(error).split())[:200]}") from error
+    content = read_json(file, SelectionError, "take it from a copy of BOLD", _READ)
     if not _is_form(content):
         raise SelectionError(f"{file} is not in BOLD's form, {FORM}")
     found: dict[str, dict[str, list[str]]] = content

@@ -6,25 +6,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from holisticbias.release.bounded import BoundedFile, check_parquet, require_file
-from holisticbias.source.schema_messages import first_fault
+from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE, restored
+from holisticbias_eval.records import read_record
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.signature import SchemaVersion, Signature, differences
 
 RESULT = "result.json"
 _ROW_GROUP = 1 << 17
 REPORT = "report.html"
-_LARGEST = 1_000_000_000  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         raise no_run(folder, f"has no {RESULT} and {SCORES.file}, or another table of answers")
-    result = _read_result(folder, Result)
+    result = read_record(folder / RESULT, Result, RunError)
     _refuse_infinite(folder, result)
     table = _read_answers(folder / answers.file, answers, columns(result.signature.measures))
     return Run(result, table, Tables(folder, answers))
@@ -217,20 +215,7 @@ def no_run(folder: Path, lacks: str) -> RunError:
 
 def read_signature(folder: Path) -> Signature:
     """Read the signature of the run in a folder; ``RunError`` if it is damaged."""
-    return _read_result(folder, _Signed).signature
-
-
-R = TypeVar("R", bound=BaseModel)
-
-
-def _read_result(folder: Path, kind: type[R]) -> R:
-    path = folder / RESULT
-    try:
-        return kind.model_validate_json(require_file(path, _LARGEST).read_bytes())
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror}") from error
-    except ValidationError as error:
-        raise RunError(f"{path} is damaged or of another version: {first_fault(error)}") from error
+    return read_record(folder / RESULT, _Signed, RunError).signature
 
 
 def _refuse_infinite(folder: Path, result: Result) -> None:

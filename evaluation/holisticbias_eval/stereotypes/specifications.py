@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from holisticbias.errors import HolisticBiasError
-from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
@@ -21,7 +20,7 @@ from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.named_files import read_yaml
-from holisticbias_eval.tables.rows import parse_json
+from holisticbias_eval.tables.rows import read_json
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _SHOWN = 200  # characters of a user's text in a message
@@ -207,12 +206,7 @@ def from_published(path: Path) -> tuple[Specification, ...]:
     ``templates``. The first two groups are used, as in the published code; words at the same index form a slot.
     Raises ``SpecificationError``.
     """
-    try:
-        data = parse_json(require_file(path).read_text("utf-8-sig"))
-    except OSError as error:
-        raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise SpecificationError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
+    data = read_json(path, SpecificationError, "name a file of specifications")
     entries = data if isinstance(data, list) else [data]
     if not entries:
         raise SpecificationError(f"{path} has no specifications")

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.tables.content import text_lines
-from holisticbias_eval.tables.rows import parse_json
+from holisticbias_eval.tables.rows import read_json
 
 DATA = "data.json"
 LISTS = {"validation": "valListFile", "test": "testListFile"}
@@ -69,12 +68,7 @@ def read_multiwoz(folder: Path) -> Dialogues:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = parse_json(require_file(path).read_text("utf-8-sig"))
-    except OSError as error:
-        raise DialoguesError(f"{path} cannot be read: {error.strerror}; unpack MultiWOZ 2.0 or 2.1 there") from error
-    except (ValueError, RecursionError) as error:
-        raise DialoguesError(f"{path} is not JSON: {str(error)[:200]}") from error
+    content = read_json(path, DialoguesError, "unpack MultiWOZ 2.0 or 2.1 there")
     if not isinstance(content, dict):
         raise DialoguesError(f"{path} is not an object of dialogues by name, as in MultiWOZ 2.0 and 2.1")
     return content

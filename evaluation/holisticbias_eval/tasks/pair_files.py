@@ -6,13 +6,13 @@ from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import ValidationError
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias.source.folder import find_source
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.records import read_record
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
 from holisticbias_eval.stereotypes.specifications import found_specifications, list_specifications
@@ -94,11 +94,7 @@ def read_sentence_figures(path: Path) -> tuple[Figure, ...]:
     file = (path if path.is_dir() else path.parent) / RECORD
     if not file.is_file():
         return ()
-    try:
-        return SentencesRecord.model_validate_json(file.read_bytes()).figures
-    except (OSError, ValidationError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise TableError(f"{file} cannot be read: {reason}; remove it, or make the sentences again") from error
+    return read_record(file, SentencesRecord, TableError, "remove it, or make the sentences again").figures
 
 
 def specifications_version(names: Mapping[str, None]) -> str:

@@ -58,7 +58,7 @@ def test_from_examples_to_a_split(folder: Path, split: tuple[object, ...], invok
         assert (table.column_names, len(table)) == (list(COLUMNS), rows)
     record = json.loads((folder / "split" / "split.json").read_bytes())
     assert (record["specification"], record["seed"], record["labelled"]) == ("own.invented", 3, True)
-    assert record["left_out"] == {"not biased": 1, "annotators disagree": 1}
+    assert (record["left_out"], record["held_out"]) == ({"not biased": 1, "annotators disagree": 1}, ["wug"])
 
 
 def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(

@@ -33,6 +33,7 @@ def test_numbers_as_in_table_8() -> None:
     assert found.groups["wug"] == {"train": 0, "validation": 9, "test": 6}
     assert found.originals["test"] == dict.fromkeys(sorted(TRAINED), 2)
     assert found.labelled is False
+    assert set(found.test["dimension"].to_pylist()) == {"own.invented"}
     ids = [set(part["sentence_id"].to_pylist()) for part in (found.train, found.validation, found.test)]
     assert sum(map(len, ids)) == len(set().union(*ids)) == 30
 
@@ -134,12 +135,16 @@ def test_one_group() -> None:
     groups = tuple(group.model_copy(update={"held_out": group.name != "stad"}) for group in SPECIFICATION.groups)
     with pytest.raises(CorpusError, match="fewer than two groups that are not held out"):
         split(examples(4), SplitSettings(), SPECIFICATION.model_copy(update={"groups": groups}))
+    two = tuple(group.model_copy(update={"held_out": group.name in ("elm", "wug")}) for group in groups)
+    found = split(examples(10, GROUPS[:2]), SplitSettings(), SPECIFICATION.model_copy(update={"groups": two}))
+    assert found.drawn_from == ["blicket", "stad"]
 
 
 def test_default_numbers_are_a_share_of_the_smallest_group() -> None:
     """15% of 20 sentences are 3."""
     rows = [*examples(20), *(example(i, "stad", f"row {i} of a stad") for i in range(50, 90))]
-    found = split(rows, SplitSettings())
+    found = split([{**row, "label": 1} for row in rows], SplitSettings())
+    assert found.labelled is True
     assert found.originals["test"] == found.originals["validation"] == dict.fromkeys(sorted(TRAINED), 3)
 
 

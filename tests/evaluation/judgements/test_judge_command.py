@@ -104,7 +104,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path, in
     [
         (("analyse", "STUDY"), "has no file of answers"),
         (("analyse", "ONE"), "name one folder"),
-        (("analyse", "ONE", "--key", "ONE"), "is not a key of a study"),
+        (("analyse", "ONE", "--key", "ONE"), "is damaged or of another version"),
         (("analyse", "ONE", "--key", "missing.json"), "cannot be read"),
         (("make", "ONE", "ONE", "--out", "OTHER"), "one.parquet is left to show: identical responses: 30"),
         (("make", "ONE", "missing.csv", "--out", "OTHER"), "missing.csv does not exist"),

@@ -96,11 +96,7 @@ def test_a_report_is_printed_and_written(run_folder: Path, invoke: Invoke, tmp_p
 
 
 def test_what_cannot_be_made_is_said_in_a_line(run_folder: Path, invoke: Invoke) -> None:
-    for says, options in {
-        "there is no part 'bias'; there are: ": ("--part", "bias"),
-        "pdf": ("--format", "pdf"),
-    }.items():
-        assert says in invoke.refused("report", run_folder, "--format", "csv", *options)
+    assert "pdf" in invoke.refused("report", run_folder, "--format", "pdf")
     scores = run_folder / "scores.parquet"
     for says, given in {
         f"{scores}: its name must end in .html, .md, .csv, .svg or .png": ("--out", str(scores)),

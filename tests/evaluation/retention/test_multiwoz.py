@@ -135,8 +135,6 @@ def test_a_model_learns_the_task(tiny_gpt2: Path) -> None:
     p = classify_after_training(loaded, (texts, labels), tested, settings, counted.append)
     assert (p >= 0.5).tolist() == [True, False, True, False]
     assert sum(counted) == len(tested) + 5 * len(texts)
-    again = classify_after_training(loaded, (texts, labels), tested, settings, lambda _: None)
-    np.testing.assert_array_equal(p, again)
     assert all(bool((value == before[name]).all()) for name, value in loaded.model.state_dict().items())
 
 
@@ -145,9 +143,7 @@ def test_padding_changes_nothing(tiny_gpt2: Path) -> None:
     texts, labels = ["I'm deaf.", "I'm a very old friend of a young parent."], [1, 0]
     settings = ClassifierSettings(epochs=1, batch=1)
     alone = [classify_after_training(loaded, (texts, labels), [text], settings, lambda _: None)[0] for text in texts]
-    together = classify_after_training(
-        loaded, (texts, labels), texts, ClassifierSettings(epochs=1, batch=1), lambda _: None
-    )
+    together = classify_after_training(loaded, (texts, labels), texts, settings, lambda _: None)
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 

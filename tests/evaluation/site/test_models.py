@@ -15,7 +15,7 @@ from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.sections.charts import Bars, Forest
 from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.site.models import alone, comparison_files, differences, side_by_side
-from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
+from holisticbias_eval.site.models_results import ModelResult, Results, collect_results, model_key, term_figures
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,11 @@ def collected(
     entries: Sequence[RegistryEntry] = (), references: Sequence[Result] = (), runs: Sequence[Run] = ()
 ) -> Results:
     return collect_results(entries, references, runs, {"age": "Age"})
+
+
+def measured(run: Run, measure: str) -> ModelResult:
+    """The result of a measure of one run."""
+    return next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == measure)
 
 
 def test_results_of_the_registry_of_references_and_of_runs(entries: tuple[RegistryEntry, ...], run: Run) -> None:
@@ -72,7 +77,7 @@ def test_releases_with_one_title_are_groups_apart(run: Run) -> None:
 
 def test_a_chart_names_its_figure_and_unit(run: Run) -> None:
     """The title of a measure of many figures does not say which is drawn."""
-    result = next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == "likelihood_bias")
+    result = measured(run, "likelihood_bias")
     repeats = Figure(
         measure="response_wording", name="parroting_exact", keys={"axis": "age"}, value=0.1, unit="x 1000", n=3
     )
@@ -123,7 +128,7 @@ def figure(name: str, keys: dict[str, str], value: float, unit: str, **more: Any
 
 def test_a_contrast_below_0_is_drawn_at_0(run: Run) -> None:
     """The page that compares models draws what its table says."""
-    result = next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == "stance_contrast")
+    result = measured(run, "stance_contrast")
     unit, interval = "nats per sentence, standard deviation", Interval(low=-1.0, high=0.5)
     below = Figures([figure("shared_contrast", {"axis": "age"}, -0.3, unit, interval=interval)])
     files = dict(comparison_files([replace(result, figures=below)]))

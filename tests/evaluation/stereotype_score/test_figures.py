@@ -125,6 +125,14 @@ def test_templates_stand_beside_other_sentences() -> None:
     assert correlation.value == pytest.approx(0.5)  # ranks 2.5, 1, 2.5 and 3, 1.5, 1.5
 
 
+def test_split_attributes_and_the_largest_one() -> None:
+    rows: list[Row] = [("s", "x", 1), ("s", "x", 0), ("s", "y", 1), ("s", "y", 1), ("s", "z", 1)]
+    found = measured(rows)
+    split = figure(found, "split_attributes", specification="s")
+    assert (split.value, split.n, split.missing) == (0.5, 2, 1)
+    assert figure(found, "largest_attribute", specification="s", attribute="y").value == 0.5
+
+
 def test_rejected_pairs_are_counted_by_rule() -> None:
     found = measured([("s", "x", 1), ("s", "x", None), ("s", "y", None)], rule=[None, "no-slot", "no-slot"])
     assert figure(found, "rejected", specification="s", rule="no-slot").value == 2

@@ -11,6 +11,8 @@ from holisticbias.terms.file_kinds import Source
 from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Number, Version
 
+_LONGEST = 200  # characters of a place: keys may be a user's
+
 
 def schema_message(error: ErrorDetails) -> str:
     """Describe the value that the schema wants, without a full stop: "it must be a whole number"."""
@@ -24,7 +26,7 @@ def schema_message(error: ErrorDetails) -> str:
 def first_fault(error: ValidationError) -> str:
     """Place and message of the first value that breaks the schema: "models.0: the key is missing"."""
     first = error.errors()[0]
-    place = ".".join(map(str, first["loc"]))
+    place = ".".join(map(str, first["loc"]))[:_LONGEST]
     return f"{place}: {schema_message(first)}" if place else schema_message(first)
 
 
