@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from holisticbias.source.folder import term_files
 from holisticbias.source.layout import format_text
+from holisticbias.terms.file_kinds import place_among
 from invoking import Invoke
 
 MESSY = """# about the file
@@ -113,3 +114,10 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     path.write_bytes(b"a: [\n")
     assert invoke("fmt", path)[0] == 2
     assert path.read_bytes() == b"a: [\n"
+
+
+@pytest.mark.parametrize(
+    ("buckets", "bucket", "place"), [("", "a", 0), ("aab", "a", 2), ("abab", "a", 3), ("ab", "b", 2), ("ab", "c", 2)]
+)
+def test_a_new_entry_comes_after_the_last_one_of_its_bucket(buckets: str, bucket: str, place: int) -> None:
+    assert place_among(buckets, bucket) == place

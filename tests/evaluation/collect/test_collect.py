@@ -164,6 +164,7 @@ def test_a_dump_cut_in_the_middle_keeps_what_was_read(tmp_path: Path) -> None:
         (b'<!DOCTYPE a [<!ENTITY b "c">]><mediawiki></mediawiki>', "d.xml", "it declares entities"),
         (dump(page("Tarner", "No.")), "d.xml", "none of its 1 pages is of the collection 'groups'"),
         (dump(page("Glorbist", "No.")), "d.xml", "gives a prompt: too few words (1)"),
+        (dump(page("Glorbist", "")), "d.xml", "gives a prompt: its text is empty (1)"),
         (bz2.compress(b"x" * 99)[:30], "d.xml.bz2", "has no pages: its compressed data"),
     ],
 )

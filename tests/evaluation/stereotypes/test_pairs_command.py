@@ -10,7 +10,7 @@ import pytest
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias_eval.stereotypes.imported import SourceSentence
-from holisticbias_eval.stereotypes.pair_rows import SCHEMA, find_attribute_set, find_term, pairs_of_templates
+from holisticbias_eval.stereotypes.pair_rows import SCHEMA, find_attribute_set, pairs_of_templates
 from holisticbias_eval.stereotypes.specifications import read_specification
 from invoking import Invoke
 
@@ -128,14 +128,6 @@ def test_an_attribute_with_a_hyphen_may_be_written_with_a_blank() -> None:
     found = [find_attribute_set(specification, sentence) for sentence in sentences]
     assert found[0] == found[1] is not None
     assert found[2] is None
-
-
-def test_a_term_is_looked_for_beyond_a_slot_that_some_groups_lack() -> None:
-    specification = read_specification("stereotypes.age-and-leisure")
-    last = len(specification.slots) - 1
-    place = (last, specification.groups[0].name)
-    sentences = [SourceSentence(1, "", "", term) for term in (specification.slots[last].terms[0] or "", "zzz")]
-    assert [find_term(specification, sentence) for sentence in sentences] == [place, None]
 
 
 def test_templates_take_the_terms_of_their_form() -> None:
