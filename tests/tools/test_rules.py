@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from folders import ROOT
 from holisticbias import build_release
-from holisticbias.errors import SourceError
+from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.rules.characters import hidden_character
 from holisticbias.rules.collections import has_words
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
@@ -66,8 +66,11 @@ def test_rule_between_two_files(kind: Kind, content: bytes, rule: str, line: int
 @pytest.mark.parametrize("kind", KINDS[:3])
 def test_version_with_nothing_of_a_kind_is_empty(kind: Kind) -> None:
     start = FILES[kind].index(b":\n  - id")
-    _, findings = validate_files(files({kind: FILES[kind][:start] + b": []\n"}))
+    catalog, findings = validate_files(files({kind: FILES[kind][:start] + b": []\n"}))
     assert ("empty-version", "releases/1.0.0.yaml", 1, 10) in broken(findings)
+    if kind == "templates":
+        with pytest.raises(ReleaseError, match="the version would have no sentences"):
+            build_release(catalog)
 
 
 def test_gendered_term_without_nouns_of_that_gender() -> None:
