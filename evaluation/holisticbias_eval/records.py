@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from holisticbias.release.bounded import require_file
+from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Part
@@ -17,13 +17,13 @@ R = TypeVar("R", bound=BaseModel)
 
 def read_record(path: Path, kind: type[R], error: type[EvaluationError], remedy: str = "") -> R:
     """Read a record; raises ``error`` with the remedy if it is missing or damaged."""
-    advice = f"; {remedy}" if remedy else ""
+    with refuse_unreadable(path, error, remedy):
+        content = require_file(path, _LARGEST).read_bytes()
     try:
-        return kind.model_validate_json(require_file(path, _LARGEST).read_bytes())
-    except OSError as cause:
-        raise error(f"{path} cannot be read: {cause.strerror}{advice}") from cause
+        return kind.model_validate_json(content)
     except ValidationError as cause:
-        raise error(f"{path} is damaged or of another version: {first_fault(cause)}{advice}") from cause
+        fault = f"{path} is damaged or of another version: {first_fault(cause)}"
+        raise error(f"{fault}; {remedy}" if remedy else fault) from cause
 
 
 class FolderRecord(Part):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from holisticbias.release.bounded import refuse_unreadable
 from holisticbias_eval.errors import CollectError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
@@ -52,7 +53,7 @@ class DumpFile:
 
 def find_dump(path: Path) -> DumpFile:
     """The dump at a path. Raises ``CollectError`` if it is not a readable file, is empty, or is of no known form."""
-    try:
+    with refuse_unreadable(path, CollectError):
         if not path.is_file():
             raise CollectError(
                 f"{path} does not exist or is not a file: name the dump of a wiki, as .xml, .bz2, .gz, .xz or .zst"
@@ -67,8 +68,6 @@ def find_dump(path: Path) -> DumpFile:
         if path.suffix in _PACKED and compression(path) != path.suffix:
             raise CollectError(f"{path} is not a {path.suffix[1:]} file: correct its name, or download it again")
         return DumpFile(path, size, file_sha256(path) if size <= _HASHED else None)
-    except OSError as error:
-        raise CollectError(f"{path} cannot be read: {error.strerror}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, ValidationError
 
-from holisticbias.release.bounded import require_file
+from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.rows import parse_json
@@ -116,9 +116,8 @@ def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioA
 def read_text(path: Path, remedy: str) -> str:
     """The text of a file in UTF-8. Raises ``CorpusError`` with the remedy."""
     try:
-        return require_file(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror or error}; {remedy}") from error
+        with refuse_unreadable(path, CorpusError, remedy):
+            return require_file(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CorpusError(f"{path} is not UTF-8 text: {remedy}") from error
 

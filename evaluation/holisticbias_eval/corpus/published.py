@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias.release.bounded import refuse_unreadable
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 
@@ -142,15 +143,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
     A file that is not UTF-8 is read as Latin-1, as its authors do. Raises ``CorpusError``.
     """
-    try:
+    with refuse_unreadable(path, CorpusError):
         content = path.read_bytes()
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = content.decode("latin-1")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=False))
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror}") from error
     except csv.Error as error:
         raise CorpusError(f"{path} is not CSV: {error}") from error
     header = [name.strip() for name in rows[0]] if rows else []

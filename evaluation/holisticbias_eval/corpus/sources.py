@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
+from holisticbias.release.bounded import refuse_unreadable
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_chunks, read_lines
@@ -108,16 +109,15 @@ class TextFile:
     def documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
         """Yield the documents that may mention a group. Raises ``CorpusError`` if the file cannot be read."""
         try:
-            start = self._start()
-            is_json = self._is_json(start)
-            if is_json and _ARRAY.match(start):
-                yield from reading.take_rows(self._items(reading))
-            else:
-                yield from self._lines(reading, is_json=is_json)
+            with refuse_unreadable(self.path, CorpusError):
+                start = self._start()
+                is_json = self._is_json(start)
+                if is_json and _ARRAY.match(start):
+                    yield from reading.take_rows(self._items(reading))
+                else:
+                    yield from self._lines(reading, is_json=is_json)
         except DamagedError as error:
             reading.damaged.append(f"{self.name}: {error}; what was read before is kept")
-        except OSError as error:
-            raise CorpusError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
     @property
     def is_text(self) -> bool:
@@ -255,7 +255,7 @@ def _dataset(name: str) -> HubDataset:
 
 
 def _files(path: Path, out: Path) -> Iterator[TextFile]:
-    try:
+    with refuse_unreadable(path, CorpusError):
         if path.is_dir():
             paths = [file for file in sorted(path.rglob("*")) if file.is_file() and _is_known(file, path)]
             paths = [file for file in paths if file.resolve() != out.resolve()]
@@ -263,8 +263,6 @@ def _files(path: Path, out: Path) -> Iterator[TextFile]:
             paths = [path]
         else:
             raise CorpusError(f"{path} does not exist: name a file, a folder, or hub:OWNER/NAME")
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
     if not paths:
         known = " ".join((*JSON, *TEXT, *COMPRESSED))
         raise CorpusError(f"{path} has no files to read, whose names end in {known}")

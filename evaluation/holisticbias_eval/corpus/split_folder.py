@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.release.bounded import check_parquet
+from holisticbias.release.bounded import check_parquet, refuse_unreadable
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.settings import SplitSettings
@@ -70,11 +70,8 @@ def write_split(
 def read_part(folder: Path, part: str) -> pa.Table:
     """One part of a split: train, validation or test. Raises ``CorpusError``."""
     path = folder / f"{part}.parquet"
-    try:
+    with refuse_unreadable(path, CorpusError, _AGAIN):
         table = check_parquet(path).read()
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CorpusError(f"{path} cannot be read: {reason}; {_AGAIN}") from error
     missing = [name for name in SCHEMA.names if name not in table.column_names]
     if missing:
         raise CorpusError(f"{path} has no column {', '.join(missing)}: {_AGAIN}")

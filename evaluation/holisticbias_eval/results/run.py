@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from holisticbias.release.bounded import BoundedFile, check_parquet
+from holisticbias.release.bounded import BoundedFile, check_parquet, refuse_unreadable
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
@@ -178,7 +177,7 @@ class Tables(Mapping[str, pa.Table]):
 
     def __getitem__(self, name: str) -> pa.Table:
         path = self._paths[name]
-        with _reading(path):
+        with refuse_unreadable(path, RunError):
             return check_parquet(path).read()
 
     def __iter__(self) -> Iterator[str]:
@@ -227,21 +226,12 @@ def _refuse_infinite(folder: Path, result: Result) -> None:
 
 
 def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
-    with _reading(path):
+    with refuse_unreadable(path, RunError):
         file = check_parquet(path)
         table = file.read(_answer_columns(file, answers, columns))
     if problem := missing_problem(table):
         raise RunError(f"{path}: {problem}; evaluate again")
     return table
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turn an error of reading a file into a ``RunError``."""
-    try:
-        yield
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
 
 
 def _answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:

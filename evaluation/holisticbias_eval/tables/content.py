@@ -8,7 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from holisticbias.release.bounded import require_file
+from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias_eval.errors import TableError
 
 COMPRESSED = (".zst", ".gz", ".bz2", ".xz")
@@ -84,10 +84,8 @@ def bounded_chunks(path: Path) -> Iterator[bytes]:
 
 def read_content(path: Path) -> bytes:
     """The whole content of a file, unpacked. Raises ``TableError``."""
-    try:
+    with refuse_unreadable(path, TableError):
         return b"".join(bounded_chunks(path))
-    except OSError as error:
-        raise TableError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def text_lines(path: Path) -> list[str]:

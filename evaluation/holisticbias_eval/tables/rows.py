@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from holisticbias.release.bounded import require_file
+from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import LONGEST, bounded_chunks
 
@@ -34,9 +34,8 @@ def parse_json(text: str) -> Any:
 def read_json(path: Path, error: type[EvaluationError], remedy: str, largest: int | None = None) -> Any:
     """The value in a JSON file of at most ``largest`` bytes; raises ``error`` with the remedy."""
     try:
-        return parse_json(require_file(path, largest).read_text("utf-8-sig"))
-    except OSError as cause:
-        raise error(f"{path} cannot be read: {cause.strerror}; {remedy}") from cause
+        with refuse_unreadable(path, error, remedy):
+            return parse_json(require_file(path, largest).read_text("utf-8-sig"))
     except (ValueError, RecursionError) as cause:
         reason = " ".join(str(cause).split())[:200]
         raise error(f"{path} is not JSON, or is truncated: {reason}; {remedy}") from cause

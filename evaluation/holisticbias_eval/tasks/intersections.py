@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.errors import ReleaseError
-from holisticbias.release.bounded import check_parquet
+from holisticbias.release.bounded import check_parquet, refuse_unreadable
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
@@ -49,10 +49,8 @@ def read_shards(release: Release) -> Iterator[pa.Table]:
 
 def _read(release: Release, file: str) -> pa.Table:
     path = (release.folder or Path()) / file
-    try:
+    with refuse_unreadable(path, ReleaseError):
         return check_parquet(path).read(_COLUMNS, encoded=_COLUMNS[1:])
-    except (OSError, pa.ArrowException) as error:
-        raise ReleaseError(f"{path} cannot be read: {error}") from error
 
 
 def _by_id(entries: pa.Table, name: str) -> dict[str, str]:

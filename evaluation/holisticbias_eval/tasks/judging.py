@@ -8,7 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from holisticbias.release.bounded import require_file
+from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.figures import Figure, Figures
@@ -48,12 +48,13 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
 def corpus_lines(corpus: Path) -> Iterator[str]:
     """The lines of a text file with their ends; raises ``TableError`` if it cannot be read."""
     try:
-        with require_file(corpus).open(encoding="utf-8", newline="") as lines:
+        with (
+            refuse_unreadable(corpus, TableError),
+            require_file(corpus).open(encoding="utf-8", newline="") as lines,
+        ):
             yield from lines
     except UnicodeDecodeError as error:
         raise TableError(f"{corpus} is not UTF-8 text: save it in UTF-8") from error
-    except OSError as error:
-        raise TableError(f"{corpus} cannot be read: {error.strerror or error}") from error
 
 
 def _digest(corpus: Path) -> str:

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -14,12 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from holisticbias.errors import HolisticBiasError
+
 _ROWS_PER_BYTE = 1  # real tables take about ten bytes a row
 _VALUES_PER_BYTE = 50  # of all columns together; real tables have less than 5
 _EXPANSION = 200  # real tables expand by less than 20
 _SPARE = 1_000_000
 _CODED, _PREFIXED = (2, 8), 7  # encodings: by a dictionary, and texts by what they share with the text before
 _WIDEST = 64  # bytes of a value of fixed length
+_SHOWN = 200  # characters of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +281,16 @@ class _Header:
 
 
 LARGEST_MANIFEST = 64_000_000  # bytes
+
+
+@contextmanager
+def refuse_unreadable(source: Path | str, error: type[HolisticBiasError], remedy: str = "") -> Iterator[None]:
+    """Raise ``error`` with the remedy if the system or Arrow cannot read a file within the block."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as cause:
+        reason = getattr(cause, "strerror", None) or " ".join(str(cause).split())[:_SHOWN]
+        raise error(f"{source} cannot be read: {reason}{remedy and f'; {remedy}'}") from cause
 
 
 def require_file(path: Path, largest: int | None = None) -> Path:

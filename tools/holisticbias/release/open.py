@@ -3,11 +3,10 @@
 from itertools import chain
 from pathlib import Path
 
-import pyarrow as pa
-
 from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
 from holisticbias.release import verify
+from holisticbias.release.bounded import refuse_unreadable
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
 from holisticbias.release.release import Release
@@ -52,10 +51,8 @@ def _lazy_tables(folder: Path, manifest: Manifest) -> dict[str, StoredTable]:
 
 
 def _check_footers(folder: Path, manifest: Manifest) -> None:
-    try:
+    with refuse_unreadable(f"{folder}: a table", ReleaseError):
         for name, entry in manifest.tables.items():
             finding = verify.footer_finding(folder, name, entry)
             if finding is not None:
                 raise ReleaseError(finding)
-    except (OSError, pa.ArrowException) as error:
-        raise ReleaseError(f"{folder}: a table cannot be read: {error}") from error

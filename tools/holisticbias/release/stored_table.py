@@ -1,7 +1,6 @@
 """Tables of a release folder, read when they are asked for, and checked: they may come from anybody."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from holisticbias.compile.lazy_tables import LazyTable
 from holisticbias.compile.table_forms import FORMS
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
+from holisticbias.release.bounded import refuse_unreadable
 from holisticbias.release.parquet import read_parquet, read_parts
 
 _PLAIN = (*TERMS, *COMPANIONS, "history")
@@ -59,13 +59,13 @@ class StoredTable(LazyTable):
 
     def read(self) -> pa.Table:
         """The whole table."""
-        with _reading(self.name):
+        with refuse_unreadable(f"the table {self.name}", ReleaseError):
             tables = (with_values(read_parquet(file.unchanged), self.name) for file in self.files)
             return pa.concat_tables(map(self._as_compiled, tables))
 
     def parts(self) -> Iterator[pa.Table]:
         """The table in parts of bounded size."""
-        with _reading(self.name):
+        with refuse_unreadable(f"the table {self.name}", ReleaseError):
             for file in self.files:
                 for part in checked_parts(file.unchanged, self.name):
                     yield self._as_compiled(part)
@@ -85,14 +85,6 @@ def with_values(part: pa.Table, name: str) -> pa.Table:
     if problem is not None:
         raise ReleaseError(f"the table {name} {problem}: download or build it again")
     return part
-
-
-@contextmanager
-def _reading(name: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, pa.ArrowException) as error:
-        raise ReleaseError(f"the table {name} cannot be read: {error}") from error
 
 
 _WORDS = {

@@ -19,7 +19,7 @@ from urllib.request import getproxies
 
 import numpy as np
 
-from holisticbias.release.bounded import require_file
+from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias_eval.errors import ModelError
 
 MOST_LAYERS = 10_000
@@ -197,11 +197,8 @@ def _refuse_incomplete(folder: Path) -> None:
 
 
 def _gguf_file(path: Path) -> ModelFiles:
-    try:
-        with path.open("rb") as file:
-            start = file.read(4)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+    with refuse_unreadable(path, ModelError), path.open("rb") as file:
+        start = file.read(4)
     if start != b"GGUF":
         raise ModelError(f"{path} is not a GGUF file: give a model's folder, a GGUF file or a Hub repository")
     if not find_spec("gguf") or not find_spec("accelerate"):
