@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from holisticbias.errors import in_one_line
 from holisticbias.output import new_file, refuse_file
 from holisticbias.spreadsheet import safe_columns
 from holisticbias_eval.errors import EvaluationError, TableError
@@ -56,7 +57,7 @@ def write_judged(judged: JudgedTable, path: Path) -> None:
         try:
             pa.csv.write_csv(safe_columns(judged.table), made)
         except pa.ArrowException as error:
-            reason = " ".join(str(error).split())[:200]
+            reason = in_one_line(error)
             raise TableError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error
 
 

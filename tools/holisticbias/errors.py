@@ -1,6 +1,12 @@
 """Errors for users and callers of the API; the command line prints them as one line."""
 
 
+def in_one_line(said: object, most: int | None = 200) -> str:
+    """The beginning of a text, or of what an error says, on one line of printable characters."""
+    shown = "".join(character if character.isprintable() else " " for character in str(said))
+    return " ".join(shown.split())[:most]
+
+
 class HolisticBiasError(Exception):
     """An error that the user can fix; the message says how.
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.collect.rule import (
     Fault,
     PromptRule,
@@ -153,8 +154,7 @@ def person_finder(model: str) -> IsPerson:
     try:
         pipeline = spacy.load(model)
     except (OSError, ValueError, ImportError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CollectError(f"--names {model}: spaCy cannot load it: {reason}") from error
+        raise CollectError(f"--names {model}: spaCy cannot load it: {in_one_line(error)}") from error
     labels = {label for names in pipeline.pipe_labels.values() for label in names}
     if not labels & _PEOPLE:
         raise CollectError(f"--names {model}: it has no label PERSON or PER: name a model that recognises people")

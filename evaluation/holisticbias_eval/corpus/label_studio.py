@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, ValidationError
 
+from holisticbias.errors import in_one_line
 from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import CorpusError
@@ -127,4 +128,4 @@ def read_json(path: Path, text: str) -> Any:
     try:
         return parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
+        raise CorpusError(f"{path} is not JSON: {in_one_line(error)}") from error

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts, Encoder
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method
@@ -144,8 +145,7 @@ def _with_adapters(model: Any, rank: int | None) -> Any:
             warnings.simplefilter("ignore")  # it notices itself how Conv1D keeps its weights
             return peft.get_peft_model(model, config)
     except ValueError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise MitigationError(f"the model cannot have adapters: {reason}; leave --lora-rank out") from error
+        raise MitigationError(f"the model cannot have adapters: {in_one_line(error)}; leave --lora-rank out") from error
 
 
 def record_checkpoint(folder: Path) -> None:

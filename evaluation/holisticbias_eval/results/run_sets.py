@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
@@ -57,7 +58,7 @@ def read_recorded(path: Path) -> MitigationRecord:
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read: {str(error)[:200]}") from error
+        raise RunError(f"{path} cannot be read: {in_one_line(error)}") from error
     aims = _aims(content)
     try:
         return MitigationRecord.model_validate({**content, "aims": aims})

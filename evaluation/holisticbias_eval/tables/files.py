@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from holisticbias.errors import in_one_line
 from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import COMPRESSED
@@ -87,7 +88,7 @@ def open_table(source: Path, wanted: Columns = ()) -> OpenedTable:
 
 
 def _unreadable(label: str, error: Exception) -> TableError:
-    reason = " ".join(str(error).split())[:200]
+    reason = in_one_line(error)
     return TableError(reason if reason.startswith(label) else f"{label} cannot be read as a table: {reason}")
 
 

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from holisticbias.errors import in_one_line
 from holisticbias.release.bounded import refuse_unreadable, require_file
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import LONGEST, bounded_chunks
@@ -37,7 +38,7 @@ def read_json(path: Path, error: type[EvaluationError], remedy: str, largest: in
         with refuse_unreadable(path, error, remedy):
             return parse_json(require_file(path, largest).read_text("utf-8-sig"))
     except (ValueError, RecursionError) as cause:
-        reason = " ".join(str(cause).split())[:200]
+        reason = in_one_line(cause)
         raise error(f"{path} is not JSON, or is truncated: {reason}; {remedy}") from cause
 
 

@@ -26,7 +26,7 @@ from holisticbias.contribute.proposals import near_ids, same_entries, same_phras
 from holisticbias.contribute.readings import preference_line
 from holisticbias.contribute.reviews import entry_reviews
 from holisticbias.contribute.revisions import Files, open_sides
-from holisticbias.errors import SourceError
+from holisticbias.errors import SourceError, in_one_line
 from holisticbias.output import write_files
 from holisticbias.questions.adding import ask_entry
 from holisticbias.questions.questions import Questions
@@ -258,7 +258,7 @@ def _known_source(catalog: Catalog, answers: Mapping[str, str]) -> Iterator[str]
 
 def _add_source(root: Path, issue: Issue, answers: Mapping[str, str]) -> tuple[str, Edit]:
     """The id and the edit that add what a form says of its source, with a link to the issue."""
-    said, why = (_one_line(answers.get(label, "")) for label in ("Source", "Why"))
+    said, why = (in_one_line(answers.get(label, ""), None) for label in ("Source", "Why"))
     title = f"Proposal {issue.number}: {said or 'a contributor, from their own knowledge'}"
     note = f"{said} Why: {why}" if len(title) > _TITLE else why
     values = CommentedMap(id=f"issue-{issue.number}", title=quoted(_cut(title, _TITLE)), year=datetime.now(UTC).year)
@@ -269,11 +269,6 @@ def _add_source(root: Path, issue: Issue, answers: Mapping[str, str]) -> tuple[s
     content = read_editable(path.read_text("utf-8"))
     content["sources"] = [*(s for s in content["sources"] if s["id"] != values["id"]), values]
     return str(values["id"]), Edit(path, "sources", canonical_text(content, "sources"))
-
-
-def _one_line(text: str) -> str:
-    """The text in printable characters, on one line."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _cut(text: str, most: int) -> str:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.errors import HolisticBiasError
+from holisticbias.errors import HolisticBiasError, in_one_line
 
 _ROWS_PER_BYTE = 1  # real tables take about ten bytes a row
 _VALUES_PER_BYTE = 50  # of all columns together; real tables have less than 5
@@ -23,7 +23,6 @@ _EXPANSION = 200  # real tables expand by less than 20
 _SPARE = 1_000_000
 _CODED, _PREFIXED = (2, 8), 7  # encodings: by a dictionary, and texts by what they share with the text before
 _WIDEST = 64  # bytes of a value of fixed length
-_SHOWN = 200  # characters of an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +288,7 @@ def refuse_unreadable(source: Path | str, error: type[HolisticBiasError], remedy
     try:
         yield
     except (OSError, pa.ArrowException) as cause:
-        reason = getattr(cause, "strerror", None) or " ".join(str(cause).split())[:_SHOWN]
+        reason = getattr(cause, "strerror", None) or in_one_line(cause)
         raise error(f"{source} cannot be read: {reason}{remedy and f'; {remedy}'}") from cause
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import THINK, Thinking
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, Style
@@ -188,7 +189,5 @@ def _rendered(tokenizer: Any, messages: Sequence[Mapping[str, str]], **options: 
     try:
         return rendered_chat(tokenizer, messages, **options)
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(
-            f"the chat template cannot be used ({reason or type(error).__name__}): use --chat off"
-        ) from error
+        reason = in_one_line(error) or type(error).__name__
+        raise ModelError(f"the chat template cannot be used ({reason}): use --chat off") from error

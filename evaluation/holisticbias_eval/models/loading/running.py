@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.progress import Notice
@@ -148,7 +149,7 @@ def one_line_for_errors(name: str) -> Iterator[None]:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        reason = " ".join(str(error).split())[:200]
+        reason = in_one_line(error)
         raise ModelError(f"{name} cannot read a plain text: {reason} ({type(error).__name__})") from error
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
@@ -18,7 +19,7 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line, request_threads
+from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, request_threads
 from holisticbias_eval.models.server.openai import WITHHELD, Answer, Endpoint, OpenAI, read_answer, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
@@ -127,7 +128,7 @@ class ApiGenerator(Generator):
         if fingerprint is None or fingerprint in self._fingerprints:
             return
         if self._fingerprints:
-            changed = f"from {one_line(self._fingerprints[-1])} to {one_line(fingerprint)}"
+            changed = f"from {in_one_line(self._fingerprints[-1])} to {in_one_line(fingerprint)}"
             self._notice(f"the server's configuration has changed {changed}: responses before and after may differ")
         self._fingerprints.append(fingerprint)
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import urllib3
 from pydantic import ValidationError
 
+from holisticbias.errors import in_one_line
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.address import KEY_IN_ADDRESS, KEY_VARIABLE, check_address, read_key, without_key
@@ -171,7 +172,7 @@ class ServerClient:
                 reason = schema_message(error.errors()[0])
             except (ValueError, RecursionError) as error:
                 reason = str(error)
-        raise self.refused(f"its answer is not a completion: {one_line(reason)}")
+        raise self.refused(f"its answer is not a completion: {in_one_line(reason)}")
 
     def _is_withheld(self, status: int, content: bytes, beginning: str) -> bool:
         if status == 200:
@@ -222,7 +223,7 @@ class ServerClient:
             return reply, bytes(reply.read(self._largest + 1))
 
     def _shown(self, text: str) -> str:
-        return one_line(without_key(text.encode(), self._key).decode(errors="replace"))
+        return in_one_line(without_key(text.encode(), self._key).decode(errors="replace"))
 
     def _take_turn(self) -> None:
         """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""
@@ -249,12 +250,6 @@ def request_threads(count: int) -> Iterator[ThreadPoolExecutor]:
         yield threads
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
-
-
-def one_line(text: str) -> str:
-    """The beginning of a text from a server, on one line of printable characters."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split())[:200]
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
