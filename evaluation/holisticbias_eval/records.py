@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from holisticbias.release.bounded import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Part

@@ -127,7 +127,7 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
 def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     broken = Path(shutil.copytree(measured, tmp_path / "broken"))
     (broken / "mitigation.json").write_text("{", "utf-8")
-    assert "mitigation.json cannot be read" in invoke.refused("compare", broken)
+    assert "mitigation.json is not JSON, or is truncated" in invoke.refused("compare", broken)
     for message, options in {
         "no measure 'nothing'": ["--aim", "nothing"],
         "KEY=VALUE": ["--aim", "retention,dax"],

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from holisticbias.release.bounded import refuse_unreadable
+from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.errors import CollectError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, ValidationError
 
 from holisticbias.errors import in_one_line
-from holisticbias.release.bounded import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.rows import parse_json
@@ -99,7 +99,7 @@ def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioA
 
     Drafts and predictions are not read. Raises ``CorpusError`` with the task that is wrong.
     """
-    tasks = read_json(path, text)
+    tasks = json_in(path, text)
     for number, content in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
         try:
             task = _Task.model_validate(content)
@@ -123,7 +123,7 @@ def read_text(path: Path, remedy: str) -> str:
         raise CorpusError(f"{path} is not UTF-8 text: {remedy}") from error
 
 
-def read_json(path: Path, text: str) -> Any:
+def json_in(path: Path, text: str) -> Any:
     """The content of a JSON file. Raises ``CorpusError``."""
     try:
         return parse_json(text)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias.release.bounded import refuse_unreadable
+from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from holisticbias.release.bounded import refuse_unreadable
+from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_chunks, read_lines

@@ -7,8 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import refuse_unreadable
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.release.bounded import check_parquet, refuse_unreadable
+from holisticbias.release.bounded import check_parquet
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.settings import SplitSettings

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from holisticbias.source.schema_messages import first_fault
-from holisticbias_eval.corpus.label_studio import read_json, read_studio, read_text
+from holisticbias_eval.corpus.label_studio import json_in, read_studio, read_text
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.key import CHOICES, KEY, Choice, Key, SheetTask, ShownPair
@@ -104,7 +104,7 @@ def read_answers(paths: Sequence[Path], key: Key) -> list[AnnotatorAnswer]:
 
 def _read(path: Path, key: Key) -> Iterator[AnnotatorAnswer]:
     text = read_text(path, "give the file that the page has saved")
-    content = read_json(path, text)
+    content = json_in(path, text)
     if isinstance(content, list) and content:
         return _studio_answers(path, text, key)
     if isinstance(content, dict) and content.get("form") == ANSWERS:

@@ -3,7 +3,8 @@
 import pyarrow as pa
 
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, SHARE, OffenceMeasure
+from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, OffenceMeasure
+from holisticbias_eval.measures.responses.offence_sections import SHARE
 
 
 class PromptOffensiveness(OffenceMeasure):

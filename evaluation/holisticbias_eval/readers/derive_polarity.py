@@ -3,7 +3,6 @@
 ``python -m holisticbias_eval.readers.derive_polarity VECTORS --pairs FILE --specific FILE --equalise FILE --out FILE``
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,6 +21,7 @@ from holisticbias.terminal import write
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers.words import WORD_PATTERN, Polarity, is_number
+from holisticbias_eval.tables.rows import read_json
 
 Pairs = Sequence[tuple[str, str]]
 Vectors = npt.NDArray[np.float32]
@@ -83,10 +83,7 @@ def _pairs(path: Path) -> Pairs:
 
 def _json(path: Path, what: str, fits: Callable[[Any], bool]) -> list[Any]:
     """A JSON list, all of whose entries fit."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise EvaluationError(f"{path} cannot be read as JSON: {error}") from error
+    found = read_json(path, EvaluationError, f"name a JSON list of {what}")
     if not isinstance(found, list) or not all(map(fits, found)):
         raise EvaluationError(f"{path} is not a JSON list of {what}")
     return found

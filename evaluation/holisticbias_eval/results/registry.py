@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 
 from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
+from holisticbias.inputs import require_file
 from holisticbias.output import write_file
-from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.catalog import Catalog

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from holisticbias.release.bounded import BoundedFile, check_parquet, refuse_unreadable
+from holisticbias.inputs import refuse_unreadable
+from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs

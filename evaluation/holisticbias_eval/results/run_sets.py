@@ -1,6 +1,5 @@
 """Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model; and their comparison."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,13 +7,13 @@ from typing import Any
 
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
-from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import RESULT, Run, is_run, no_run, read_signature
 from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.tables.rows import read_json
 
 MITIGATION = "mitigation.json"
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
@@ -55,10 +54,7 @@ def read_recorded(path: Path) -> MitigationRecord:
     """
     if not path.is_file():
         return MitigationRecord()
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read: {in_one_line(error)}") from error
+    content = read_json(path, RunError, "remove it, or mitigate again")
     aims = _aims(content)
     try:
         return MitigationRecord.model_validate({**content, "aims": aims})

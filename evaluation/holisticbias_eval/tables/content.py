@@ -8,7 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from holisticbias.release.bounded import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias_eval.errors import TableError
 
 COMPRESSED = (".zst", ".gz", ".bz2", ".xz")

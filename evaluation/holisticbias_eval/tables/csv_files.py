@@ -2,11 +2,10 @@
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,6 +16,8 @@ from holisticbias_eval.tables.content import bounded_chunks, split_lines
 _DELIMITERS = ",;\t|"
 _BLOCK = 1 << 26  # bytes: a row must fit
 _HEADER = 1 << 20  # bytes
+Refuse = Callable[[pa.csv.InvalidRow], str]
+"""What Arrow calls for a row with another number of cells than the header."""
 
 
 class CsvFile:
@@ -42,19 +43,18 @@ class CsvFile:
         columns = [*texts, *others]
         try:
             try:
-                table = self._parse(columns, texts)
+                return self._parse(columns, texts)
             except pa.ArrowInvalid:  # a value of another type than those by which the type was chosen
-                table = self._parse(columns, columns)
+                return self._parse(columns, columns)
         except (pa.ArrowException, UnicodeDecodeError):
             _refuse_encoding(self.path)
             self._refuse_wrong_row(columns)
             raise
-        return table
 
-    def _parse(self, columns: Sequence[str], texts: Sequence[str], **options: Any) -> pa.Table:
-        parsing = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, **options)
+    def _parse(self, columns: Sequence[str], texts: Sequence[str], refuse: Refuse | None = None) -> pa.Table:
+        parsing = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse)
         # Arrow numbers rows only if it reads them one after another
-        reading = pa.csv.ReadOptions(block_size=_BLOCK, use_threads=not options)
+        reading = pa.csv.ReadOptions(block_size=_BLOCK, use_threads=refuse is None)
         types = dict.fromkeys(texts, pa.string())
         converting = pa.csv.ConvertOptions(include_columns=columns, column_types=types)
         stream = _Stream(bounded_chunks(self.path))
@@ -72,7 +72,7 @@ class CsvFile:
 
         wrong = list[pa.csv.InvalidRow]()
         with suppress(pa.ArrowException):
-            self._parse(columns, columns, invalid_row_handler=refuse)
+            self._parse(columns, columns, refuse)
         if wrong:
             row = wrong[0]
             raise TableError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias.errors import in_one_line
-from holisticbias.release.bounded import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import LONGEST, bounded_chunks
 

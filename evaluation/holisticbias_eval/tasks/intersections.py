@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.errors import ReleaseError
-from holisticbias.release.bounded import check_parquet, refuse_unreadable
+from holisticbias.inputs import refuse_unreadable
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError

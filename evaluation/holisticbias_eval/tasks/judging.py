@@ -8,7 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from holisticbias.release.bounded import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.figures import Figure, Figures

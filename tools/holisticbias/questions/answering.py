@@ -27,10 +27,10 @@ from holisticbias.contribute.readings import preference_line
 from holisticbias.contribute.reviews import entry_reviews
 from holisticbias.contribute.revisions import Files, open_sides
 from holisticbias.errors import SourceError, in_one_line
+from holisticbias.inputs import require_file
 from holisticbias.output import write_files
 from holisticbias.questions.adding import ask_entry
 from holisticbias.questions.questions import Questions
-from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.addresses import REPOSITORY, file_link
 from holisticbias.source.folder import SOURCES_FILE, find_source, read_source

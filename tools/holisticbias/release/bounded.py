@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -15,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.errors import HolisticBiasError, in_one_line
+from holisticbias.inputs import require_file
 
 _ROWS_PER_BYTE = 1  # real tables take about ten bytes a row
 _VALUES_PER_BYTE = 50  # of all columns together; real tables have less than 5
@@ -280,23 +277,3 @@ class _Header:
 
 
 LARGEST_MANIFEST = 64_000_000  # bytes
-
-
-@contextmanager
-def refuse_unreadable(source: Path | str, error: type[HolisticBiasError], remedy: str = "") -> Iterator[None]:
-    """Raise ``error`` with the remedy if the system or Arrow cannot read a file within the block."""
-    try:
-        yield
-    except (OSError, pa.ArrowException) as cause:
-        reason = getattr(cause, "strerror", None) or in_one_line(cause)
-        raise error(f"{source} cannot be read: {reason}{remedy and f'; {remedy}'}") from cause
-
-
-def require_file(path: Path, largest: int | None = None) -> Path:
-    """The path of a regular file; raises ``OSError`` if it is a pipe, a device or a folder, or too large."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    if largest is not None and found.st_size > largest:
-        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, more than {largest:,}", str(path))
-    return path

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from holisticbias.compile.digest import release_digest
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
-from holisticbias.release.bounded import LARGEST_MANIFEST, require_file
+from holisticbias.inputs import require_file
+from holisticbias.release.bounded import LARGEST_MANIFEST
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Version

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
+from holisticbias.inputs import refuse_unreadable
 from holisticbias.release import verify
-from holisticbias.release.bounded import refuse_unreadable
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
 from holisticbias.release.release import Release

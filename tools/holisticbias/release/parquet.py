@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 from holisticbias.compile.columns import compact, strings
 from holisticbias.compile.lazy_tables import ROWS
 from holisticbias.errors import ReleaseError
-from holisticbias.release.bounded import check_parquet, require_file
+from holisticbias.inputs import require_file
+from holisticbias.release.bounded import check_parquet
 
 LABEL = b"holisticbias"
 _LARGE = 200_000_000  # bytes of a file

@@ -12,7 +12,7 @@ from holisticbias.compile.lazy_tables import LazyTable
 from holisticbias.compile.table_forms import FORMS
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
-from holisticbias.release.bounded import refuse_unreadable
+from holisticbias.inputs import refuse_unreadable
 from holisticbias.release.parquet import read_parquet, read_parts
 
 _PLAIN = (*TERMS, *COMPANIONS, "history")

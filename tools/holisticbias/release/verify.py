@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from holisticbias.compile.digest import lazy_digest, texts_digest
 from holisticbias.errors import HolisticBiasError, ReleaseError, SourceError, WithdrawnVersionWarning
-from holisticbias.release.bounded import LARGEST_MANIFEST, read_footer, require_file
+from holisticbias.inputs import require_file
+from holisticbias.release.bounded import LARGEST_MANIFEST, read_footer
 from holisticbias.release.manifest import (
     CHECKSUMS,
     MANIFEST,

@@ -19,7 +19,7 @@ from urllib.request import getproxies
 
 import numpy as np
 
-from holisticbias.release.bounded import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias_eval.errors import ModelError
 
 MOST_LAYERS = 10_000

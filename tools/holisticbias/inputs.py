@@ -1,0 +1,36 @@
+"""Files that are read: regular ones, and one line for those that cannot be read."""
+
+import errno
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from holisticbias.errors import HolisticBiasError, in_one_line
+
+
+@contextmanager
+def refuse_unreadable(source: Path | str, error: type[HolisticBiasError], remedy: str = "") -> Iterator[None]:
+    """Raise ``error`` with the remedy if the system or Arrow cannot read a file within the block.
+
+    ``source`` names what is read; a file that it does not name is added.
+    """
+    try:
+        yield
+    except (OSError, pa.ArrowException) as cause:
+        reason = getattr(cause, "strerror", None) or in_one_line(cause)
+        file = getattr(cause, "filename", None)
+        said = f"{source} cannot be read: {reason}" + (f" ({file})" if file and str(file) not in str(source) else "")
+        raise error(f"{said}; {remedy}" if remedy else said) from cause
+
+
+def require_file(path: Path, largest: int | None = None) -> Path:
+    """The path of a regular file; raises ``OSError`` if it is a pipe, a device or a folder, or too large."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    if largest is not None and found.st_size > largest:
+        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, more than {largest:,}", str(path))
+    return path
