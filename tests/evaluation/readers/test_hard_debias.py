@@ -79,7 +79,7 @@ def test_the_command_writes_a_file_that_the_measure_reads(tmp_path: Path) -> Non
     result = CliRunner().invoke(command, [str(tmp_path / "none.bin"), *options, "--out", str(tmp_path / "d.yaml")])
     assert result.exit_code == 1
     assert "cannot be read as word vectors" in result.output
-    for wrong, message in (("{}", "not a JSON list of pairs"), ("", "as JSON")):
+    for wrong, message in (("{}", "not a JSON list of pairs"), ("", "pairs.json is not JSON")):
         files["pairs"].write_text(wrong, "utf-8")
         result = CliRunner().invoke(command, [str(tmp_path / "a.txt"), *options, "--out", str(tmp_path / "d.yaml")])
         assert (result.exit_code, message in result.output) == (1, True), result.output
