@@ -1,4 +1,4 @@
-"""Files that are read: regular ones, and one line for those that cannot be read."""
+"""Files that are read: regular ones, and the one line in which an unreadable file is refused."""
 
 import errno
 import stat
