@@ -7,6 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.judgements.analysis import analyse
+from holisticbias_eval.judgements.report import study_report
+from holisticbias_eval.judgements.settings import AnalysisSettings, StudySettings
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import Measure, MeasureSettings, View
@@ -15,6 +18,8 @@ from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import Paragraph
+from tests.evaluation.judgements.made_studies import NAMES as QUESTIONS
+from tests.evaluation.judgements.made_studies import answers_of, study
 from tests.evaluation.made_answers import HATE, LOVE, QUICK, TEMPLATES, make_answers
 from tests.evaluation.made_responses import ALIKE, CLUSTERS, NAMES, audit_texts, judged, made_responses, pity
 from tests.evaluation.simulated_groups import METHOD, ZEAL, World, Zeal, domains, texts_table
@@ -231,6 +236,15 @@ def _zeal(answers: pa.Table, measure: Measure | None = None) -> Iterator[Section
     return _shown((measure or Zeal(),), answers, MeasureSettings())
 
 
+def _judgements() -> Iterable[Section]:
+    """Of four annotators one is careless; the others choose B for the first question, and mostly for the second."""
+    key = study(20, StudySettings(pairs=20, sheets=4, per_pair=4))
+    wins = dict(zip(QUESTIONS, (20, 15, 11), strict=True))
+    answers = answers_of(key, lambda _rng, _who, pair, name: pair < wins[name], sloppy=[4])
+    (chapter,) = study_report(analyse(answers, key, AnalysisSettings(draws=200)), key).chapters
+    return chapter.sections
+
+
 def _perplexities(groups: Mapping[str, Sequence[float]], dimension: str = "one") -> pa.Table:
     return pa.Table.from_pylist(
         [
@@ -309,6 +323,7 @@ SHOWN: Mapping[str, Callable[[], Iterable[Section]]] = {
         pa.table({"group": ["ada", "bob"], f"{ZEAL}.joy": [0.25, 0.5], f"{ZEAL}.fear": [0.0, None]}), _Means()
     ),
     "groups-of-two-models": lambda: _compared(GROUPS, domains(0.0), domains(0.4), MeasureSettings()),
+    "judgements": _judgements,
     "perplexities": lambda: _of(PERPLEXITY, _perplexities(EXPLODED)),
     "perplexities-of-one-ratio": lambda: _of(PERPLEXITY, _perplexities(DOUBLE), None),
     "perplexities-of-two-models": lambda: _compared(

@@ -54,10 +54,8 @@ class Converter:
         self._groups = specification, group, other
         exchanges: dict[str, dict[tuple[str, str | None], Exchange]] = {}
         for exchange in _exchanges(specification, group, other):
-            known = exchanges.setdefault(exchange.term.lower(), {})
-            if exchange.form in ("noun", "adjective") and known:
-                continue  # the specification's own slot comes first
-            known.setdefault((exchange.form, exchange.other), exchange)
+            # the first counts: the specification's own slots come before all nouns and pronouns of the language
+            exchanges.setdefault(exchange.term.lower(), {}).setdefault((exchange.form, exchange.other), exchange)
         own = set(exchanges)
         foreign = set(_words_of_others(specification, group, other)) - own
         counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}

@@ -33,6 +33,7 @@ RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
         ("A (GLORBIST'S) map hangs in the town of Osk.", ["glorbist"], "A (GLORBIST'S) map hangs in the"),
         ("The New Left met the Left in old Osk.", ["Left", "New Left"], "The New Left met the Left in"),
         ("Our - Left met the Left in old Osk.", ["Left", "New Left"], "Our - Left met the Left"),
+        ("Our Left - met the Left in old Osk.", ["Left", "New Left"], "Our Left - met the Left"),
     ],
 )
 def test_prompts_of_sentences(sentence: str, terms: list[str], prompt: str | None) -> None:

@@ -76,6 +76,12 @@ def test_figures_of_two_groups() -> None:
     assert known(apart.p_value) > 0.9
 
 
+def test_two_values_of_each_group_have_a_variance() -> None:
+    found = measure(rows_of("ada", 1, 0.5) + rows_of("bob", -1, 0.5))
+    # variances of the means 0.125/2 and 1.125/2: t = 1 / sqrt(0.625) with 50/41 degrees of freedom
+    assert get(found, "difference", **BOTH).p_value == pytest.approx(0.39587, abs=1e-5)
+
+
 def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
     more: Rows = [{"group": "ada"}, {"group": "ada", "value": float("inf")}]
     found = measure([*rows_of("ada", None, None), *more, *rows_of("bob", 1)])

@@ -92,8 +92,6 @@ _WORDS = {
     "truth": "true or false",
     "class": "a class",
     "number": "a number",
-    "list": "a list",
-    "records": "a list",
 }
 _TEXTS = ("string", "large_string", "dictionary<values=string, indices=int32, ordered=0>")
 _TYPES = {"text": _TEXTS, "truth": ("bool",), "class": ("int64", *_TEXTS), "number": ("int32",)}

@@ -103,9 +103,6 @@ def _kinds_held(repository: Repository, version: str) -> set[str]:
     }
 
 
-_KIND = {"descriptors": "term", "specifications": "specification"}
-
-
 @rule(
     "assessment-source",
     asks="A judgement names its reviewer or its source.",
@@ -134,7 +131,7 @@ def reviewer_twice(repository: Repository) -> Problems:
         seen: set[tuple[str | None, str, str | None]] = set()
         for k, a in enumerate(entry.assessments):
             if a.reviewer is not None and (a.reviewer, a.locale, a.since) in seen:
-                message = f"{a.reviewer} judges the {_KIND[file.entries]} twice for {a.locale}."
+                message = f"{a.reviewer} judges the entry twice for {a.locale}."
                 yield file.entry_problem(i, ("assessments", k, "reviewer"), message)
             seen.add((a.reviewer, a.locale, a.since))
 
@@ -157,5 +154,5 @@ def quorum(repository: Repository) -> Problems:
             needed = entry.until is not None and (against or entry.replaced_by is None)
             if needed and not has_quorum(against):
                 reviewers = len({a.reviewer for a in against})
-                what = f"The {_KIND[file.entries]} is retired, but only {reviewers} of {QUORUM} reviewers"
+                what = f"The entry is retired, but only {reviewers} of {QUORUM} reviewers"
                 yield file.entry_problem(i, ("until",), f"{what} object to it on record.")
