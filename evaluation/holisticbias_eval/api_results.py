@@ -17,10 +17,11 @@ from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
-from holisticbias_eval.report.write import form_of, render, write_report
+from holisticbias_eval.report.write import render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
+from holisticbias_eval.tables.written import form_of
 
 _SHOWN = 20
 """How many responses a notebook shows."""
@@ -95,7 +96,7 @@ class WithReport:
     def report(self, path: str | Path | None = None) -> Report:
         """The report, which is also written to a ``path`` that ends in .html or .md.
 
-        Raises ``ReportError`` for another ending.
+        Raises ``OutputError`` for another ending.
         """
         made = self._report()
         if path is not None:
@@ -111,7 +112,7 @@ class WithReport:
         """A chart by its name, by default the first; also written to a ``path`` that ends in .svg or .png.
 
         The name of a measure means its first chart. Raises ``ReportError`` for a name that is not in ``charts``, and
-        for another ending.
+        ``OutputError`` for another ending.
         """
         report = self._report()
         if path is not None:

@@ -3,18 +3,13 @@
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
-
-from holisticbias.errors import in_one_line
-from holisticbias.output import new_file, refuse_file
-from holisticbias.spreadsheet import safe_columns
-from holisticbias_eval.errors import EvaluationError, TableError
+from holisticbias.output import refuse_file
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgedTable, judge_table, start_judge
 from holisticbias_eval.settings import Use, Uses, Values, refuse_unused
+from holisticbias_eval.tables.written import FORMS, form_of, write_table
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.response_files import read_responses
 from holisticbias_eval.tasks.task import Given
@@ -45,24 +40,11 @@ def classify(responses: Path, values: Values, display: Display) -> JudgedTable:
 
 
 def write_judged(judged: JudgedTable, path: Path) -> None:
-    """Write a judged table as Parquet or CSV, whole or not at all; Parquet holds the settings as metadata.
-
-    Raises ``TableError`` if CSV cannot hold a column.
-    """
-    with new_file(path) as made:
-        if path.suffix.lower() == ".parquet":
-            metadata = {SETTINGS: json.dumps(dict(judged.settings))}
-            pq.write_table(judged.table.replace_schema_metadata(metadata), made, compression="zstd")
-            return
-        try:
-            pa.csv.write_csv(safe_columns(judged.table), made)
-        except pa.ArrowException as error:
-            reason = in_one_line(error)
-            raise TableError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error
+    """Write a judged table, whole or not at all; Parquet holds the settings as metadata. See ``write_table``."""
+    write_table(judged.table, path, {SETTINGS: json.dumps(dict(judged.settings))})
 
 
 def refuse_name(path: Path, responses: Path) -> None:
-    """Raise ``TableError`` or ``OutputError`` if a table made of responses cannot be written under this name."""
-    if path.suffix.lower() not in {".csv", ".parquet"}:
-        raise TableError(f"{path} is neither .parquet nor .csv: give the file one of these endings")
+    """Raise ``OutputError`` if a table made of responses cannot be written under this name."""
+    form_of(path, *FORMS)
     refuse_file(path, [responses])

@@ -1,8 +1,6 @@
 """Measure a user's table of scores, responses or texts, without a model or a release."""
 
-import csv
 import hashlib
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import eq
@@ -13,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
-from holisticbias.spreadsheet import safe_cell
+from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.errors import about_rows_of
 from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
@@ -202,9 +200,6 @@ def _as_csv(figures: tuple[Figure, ...]) -> str:
     names = ("measure", "name", "value", "unit", "floor", "p_value", "n", "missing", "of")
     columns = figure_columns(figures, names)
     keys = dict.fromkeys(key for figure in figures for key in figure.keys)
-    texts = {safe_cell(key): [safe_cell(value or "") for value in columns.pop(key)] for key in keys}
+    texts = {key: columns.pop(key) for key in keys}
     ordered = {name: columns.pop(name) for name in names[:2]} | texts | columns
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([ordered, *zip(*ordered.values(), strict=True)])
-    return file.getvalue()
+    return csv_text([ordered, *zip(*ordered.values(), strict=True)])

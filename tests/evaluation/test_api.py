@@ -15,7 +15,7 @@ from tests.golden.inputs import PERPLEXITIES
 
 import holisticbias
 import holisticbias_eval as hbe
-from holisticbias.errors import ReleaseError, SourceError, UnknownTermError
+from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownTermError
 from holisticbias_eval.api_results import ModelRun
 from holisticbias_eval.errors import (
     EvaluationError,
@@ -60,9 +60,9 @@ def test_an_evaluation_is_that_of_the_command(run: ModelRun, tiny_run: Path, tmp
     assert opened.result == run.result
     assert (tmp_path / "run" / "report.html").is_file()
     run.report(tmp_path / "report.md")
-    with pytest.raises(ReportError, match=r"report\.pdf: its name must end in \.html or \.md"):
+    with pytest.raises(OutputError, match=r"report\.pdf: its name must end in \.html or \.md"):
         run.report(tmp_path / "report.pdf")
-    with pytest.raises(ReportError, match=r"chart\.pdf: its name must end in \.svg or \.png"):
+    with pytest.raises(OutputError, match=r"chart\.pdf: its name must end in \.svg or \.png"):
         run.chart(path=tmp_path / "chart.pdf")
     assert (tmp_path / "report.md").read_text("utf-8").startswith("# ")
 

@@ -122,6 +122,9 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     assert '<th scope="col">C</th>' in page
     assert "<title>Models side by side: first, lmd and same</title>" in page
     assert re.search('<th scope="col"[^>]*>This model</th>', page)
+    for folders, first in ((models, "in first"), (models[::2], "in A")):
+        page = invoke.printed("compare", *folders, "--format", "html")
+        assert {*re.findall("Change as a share of the value ([^<]*)<", page)} == {first}
 
 
 def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from holisticbias.compile.tables import compile_tables
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.corpus.calibration import calibration_corpus, neutral_lines
-from holisticbias_eval.corpus.examples import write_examples
+from holisticbias_eval.tables.written import write_table
 
 SPECIFICATION = Path(__file__).with_name("invented_groups.yaml")
 DIMENSION = "real.invented-groups"
@@ -28,7 +28,7 @@ def write_corpus(path: Path) -> pa.Table:
     rows = [_without_neutral(row) for row in calibration_corpus().to_pylist()]
     rows += _own_sentences()
     table = pa.Table.from_pylist(rows, calibration_corpus().schema)
-    write_examples(table, path)
+    write_table(table, path)
     return table
 
 

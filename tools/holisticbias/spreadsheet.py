@@ -1,6 +1,9 @@
 """Cells of CSV files that people open in spreadsheet programs."""
 
+import csv
+import io
 import re
+from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +20,14 @@ _CHANGED = re.compile(
 def safe_cell(text: str) -> str:
     """The text with an apostrophe before it if a spreadsheet program would run it as a formula."""
     return f"'{text}" if _RUN.match(text) else text
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV, with ``safe_cell`` of every text; null is empty."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return file.getvalue()
 
 
 def safe_columns(table: pa.Table) -> pa.Table:

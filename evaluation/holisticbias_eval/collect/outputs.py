@@ -1,6 +1,5 @@
 """Write what was collected: the prompts, the pages they are from, and a record."""
 
-import csv
 import hashlib
 import json
 from collections import Counter
@@ -15,7 +14,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.spreadsheet import safe_cell
+from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.rule import Fault
 from holisticbias_eval.prompts.prompt_sources import COLLECTED
@@ -75,12 +74,9 @@ def write_attribution(journal: Journal, folder: Path) -> None:
 
     A title that a spreadsheet would run as a formula begins with an apostrophe.
     """
-    with (folder / ATTRIBUTION).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*PAGE_COLUMNS, "prompts"])
-        for page, rows in groupby(journal.rows(), key=itemgetter(*PAGE_COLUMNS)):
-            cells = [safe_cell(cell) if isinstance(cell, str) else cell for cell in page]
-            writer.writerow([*cells, sum(1 for _ in rows)])
+    by_page = groupby(journal.rows(), key=itemgetter(*PAGE_COLUMNS))
+    rows = [[*page, sum(1 for _ in found)] for page, found in by_page]
+    (folder / ATTRIBUTION).write_text(csv_text([[*PAGE_COLUMNS, "prompts"], *rows]), "utf-8", newline="")
 
 
 def write_record(journal: Journal, folder: Path, prompts: Counter[str], about: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from holisticbias_eval.options import given_settings, settings_command
     metavar="NAME|FILE",
     help="See `holisticbias classifiers`, or a card's file.",
 )
-@click.option("--out", type=PATH, required=True, help="Table to write, .parquet or .csv.")
+@click.option("--out", type=PATH, required=True, help="Table to write, .parquet, .csv or .jsonl.")
 def command(responses: Path, out: Path, **_: Any) -> None:
     """Add a classifier's probabilities to a table of responses.
 

@@ -34,8 +34,9 @@ def command(run: Path, form: Form | None, part: str | None, out: Path | None) ->
     from holisticbias_eval.measures import shown_columns
     from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
-    from holisticbias_eval.report.write import form_of, write_report
+    from holisticbias_eval.report.write import write_report
     from holisticbias_eval.results.run import read_run
+    from holisticbias_eval.tables.written import form_of
 
     wanted: Form = form or "html"
     if out is not None and (form is None or out.suffix):

@@ -35,7 +35,7 @@ def _refuse_ending(_: click.Context, __: click.Parameter, out: Path | None) -> P
     """Refuse a file that cannot be written, or whose name does not say one of the forms of a report."""
     if out is not None:
         from holisticbias.output import refuse_file
-        from holisticbias_eval.report.write import form_of
+        from holisticbias_eval.tables.written import form_of
 
         form_of(out, *_FORMS)
         refuse_file(out)
@@ -98,7 +98,8 @@ def show_report(
     """Print a report, and write it to a file; as JSON its record is written. ``what`` names it in the last line."""
     from holisticbias.output import write_file
     from holisticbias_eval.report.terminal import print_report
-    from holisticbias_eval.report.write import form_of, render
+    from holisticbias_eval.report.write import render
+    from holisticbias_eval.tables.written import form_of
 
     def rendered(form: Style) -> bytes:
         if form in ("html", "md", "csv"):

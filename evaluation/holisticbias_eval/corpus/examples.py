@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 
 from holisticbias.output import new_file, refuse_file
-from holisticbias.spreadsheet import cell_text, safe_columns
+from holisticbias.spreadsheet import cell_text
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus import published
 from holisticbias_eval.corpus.documents import digest_of
@@ -23,6 +21,7 @@ from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import CSV, table_suffix
 from holisticbias_eval.tables.forms import Form
+from holisticbias_eval.tables.written import FORMS, form_of, write_table
 
 _ANNOTATED = "processed_phrase_annotated"
 _LABELS = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
@@ -135,7 +134,6 @@ LABEL_OF = "label:"
 """Beginning of the column with an annotator's labels."""
 SCHEMA = pa.schema([*((name, pa.string()) for name in COLUMNS), (LABEL, pa.int8())])
 Column: TypeAlias = "pa.ChunkedArray | pa.Array"
-WRITTEN = (".parquet", ".csv", ".jsonl")
 FORM = Form(
     "examples",
     (
@@ -167,29 +165,12 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
     columns["id"] = _ids(path, columns)
     for name in (name for name in table.column_names if name not in COLUMNS):
         columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())
-    if table_suffix(path) in CSV:  # cells that ``safe_columns`` wrote
+    if table_suffix(path) in CSV:  # cells that ``write_table`` wrote
         for name, values in columns.items():
             if pa.types.is_string(values.type):
                 texts = [None if text is None else cell_text(text) for text in values.to_pylist()]
                 columns[name] = pa.array(texts, pa.string())
     return pa.table(columns)
-
-
-def write_examples(table: pa.Table, path: Path) -> None:
-    """Write a table of examples in the form that its name ends with; raises ``CorpusError`` and ``OutputError``.
-
-    In CSV a cell that a spreadsheet program would run as a formula has an apostrophe before it, which ``read_examples``
-    removes.
-    """
-    _refuse_table_name(path)
-    with new_file(path) as file:
-        if path.suffix == ".parquet":
-            pq.write_table(table, file, compression="zstd")
-        elif path.suffix == ".csv":
-            pa.csv.write_csv(safe_columns(table), file)
-        else:
-            lines = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
-            file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def record_of(path: Path, suffix: str) -> Path:
@@ -201,19 +182,14 @@ def write_with_record(table: pa.Table, record: Mapping[str, Any], path: Path, su
     """Write a table of examples and the record beside it; without room for both, neither."""
     with new_file(record_of(path, suffix)) as unfinished:
         unfinished.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
-        write_examples(table, path)
+        write_table(table, path)
 
 
 def refuse_with_record(path: Path, suffix: str, sources: Sequence[Path]) -> None:
-    """Raise ``CorpusError`` or ``OutputError`` if ``write_with_record`` would, or would replace a source."""
-    _refuse_table_name(path)
+    """Raise ``OutputError`` if ``write_with_record`` would, or would replace a source."""
+    form_of(path, *FORMS)
     for file in (path, record_of(path, suffix)):
         refuse_file(file, sources)
-
-
-def _refuse_table_name(path: Path) -> None:
-    if path.suffix not in WRITTEN:
-        raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:

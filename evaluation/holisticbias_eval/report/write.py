@@ -1,7 +1,5 @@
 """A report in any format: the whole as a page or Markdown, or a part of it as CSV, SVG or PNG."""
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from holisticbias.output import write_file
-from holisticbias.spreadsheet import safe_cell
+from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings import draw
@@ -31,13 +29,11 @@ def render_csv(part: Table | Chart) -> str:
     A text that a spreadsheet program would run as a formula has an apostrophe before it.
     """
     table = part if isinstance(part, Table) else part.table()
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([f"{column.key}{end}" for column in table.columns for end in _ends(column)])
+    rows: list[list[Cell]] = [[f"{column.key}{end}" for column in table.columns for end in _ends(column)]]
     for i, row in enumerate(table.rows):
         cells = zip(row, table.columns, table.units_of(i), strict=True)
-        writer.writerow([value for cell, column, unit in cells for value in _values(cell, column, unit)])
-    return file.getvalue()
+        rows.append([value for cell, column, unit in cells for value in _values(cell, column, unit)])
+    return csv_text(rows)
 
 
 def _ends(column: Column) -> tuple[str, ...]:
@@ -47,7 +43,7 @@ def _ends(column: Column) -> tuple[str, ...]:
 def _values(cell: Cell, column: Column, unit: str) -> Iterator[Cell]:
     for value in cell if isinstance(cell, tuple) else (cell,) * len(_ends(column)):
         if isinstance(value, str):
-            yield safe_cell(value)
+            yield value
         elif value is None or math.isnan(value):
             yield None
         elif unit.endswith(DEVIATION) and value <= 0:
@@ -58,16 +54,6 @@ def _values(cell: Cell, column: Column, unit: str) -> Iterator[Cell]:
 
 Form = Literal["html", "md", "csv", "svg", "png"]
 T = TypeVar("T")
-F = TypeVar("F", bound=str)
-
-
-def form_of(path: str | Path, *forms: F) -> F:
-    """The form that a file's name ends in; raises ``ReportError`` if it is none of these."""
-    for form in forms:
-        if Path(path).suffix.lower() == f".{form}":
-            return form
-    endings = " or ".join(filter(None, (", ".join(f".{form}" for form in forms[:-1]), f".{forms[-1]}")))
-    raise ReportError(f"{path}: its name must end in {endings}")
 
 
 def write_report(report: Report, form: Form, part: str | None, out: Path) -> Path:

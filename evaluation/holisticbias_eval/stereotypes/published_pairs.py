@@ -6,13 +6,11 @@ index of the two groups. Of the pairs with equal specification, attribute and te
 AutoBiasTest, ``_1_gen2csv.py`` and ``_2_csv2pairs.py``.
 """
 
-import csv
-import io
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from holisticbias.spreadsheet import safe_cell
+from holisticbias.spreadsheet import csv_text
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.stereotypes.imported import SourceSentence
 from holisticbias_eval.stereotypes.pair_rows import Pair, find_attribute_set, find_term, unpaired
@@ -104,16 +102,13 @@ def _masked(sentence: SourceSentence) -> str:
 
 def pairs_csv(pairs: Iterable[tuple[SourceSentence, Pair]]) -> str:
     """The pairs in the published columns: rows that were dropped leave a gap in the numbers of the first column."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["", *PAIR_COLUMNS])
+    rows: list[Sequence[object]] = [["", *PAIR_COLUMNS]]
     for index, (sentence, pair) in enumerate(pairs):
         if pair.rule is None:
             labels = LABELS if pair.stereotyped == "sentence" else LABELS[::-1]
             about = [sentence.specification, pair.attribute, _masked(sentence), pair.term, pair.other_term, *labels]
-            cells = (safe_cell(cell or "") for cell in (*about, sentence.discarded, sentence.reason))
-            writer.writerow([index, *cells, *_categories(sentence)])
-    return text.getvalue()
+            rows.append([index, *about, sentence.discarded, sentence.reason, *_categories(sentence)])
+    return csv_text(rows)
 
 
 def _categories(sentence: SourceSentence) -> list[int]:

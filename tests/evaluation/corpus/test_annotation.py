@@ -16,9 +16,10 @@ from holisticbias.errors import OutputError
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.annotating import Annotated, annotate, join_labels
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
-from holisticbias_eval.corpus.examples import read_examples, write_examples
+from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.settings import AnnotationSettings
 from holisticbias_eval.errors import CorpusError, TableError
+from holisticbias_eval.tables.written import write_table
 from known import known
 from label_studio import choices, exported
 
@@ -29,7 +30,7 @@ Labels = dict[str, int | None]
 
 
 def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    write_examples(pa.Table.from_pylist(rows), folder / "examples.parquet")
+    write_table(pa.Table.from_pylist(rows), folder / "examples.parquet")
     return folder / "examples.parquet"
 
 

@@ -10,10 +10,10 @@ from tests.evaluation.corpus.invented import examples
 from tests.evaluation.corpus.label_files import label
 
 from full_disk import full_disk
-from holisticbias_eval.corpus.examples import write_examples
 from holisticbias_eval.corpus.split_folder import is_split, read_part
 from holisticbias_eval.corpus.splitting import COLUMNS
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.written import write_table
 from invoking import Invoke
 
 IDS = {str(row["id"]) for row in examples(6)}
@@ -23,7 +23,7 @@ ANNOTATE = ("corpus", "annotate")
 @pytest.fixture
 def folder(folder: Path) -> Path:
     """A folder with examples and their specification."""
-    write_examples(pa.Table.from_pylist(examples(6)), folder / "examples.parquet")
+    write_table(pa.Table.from_pylist(examples(6)), folder / "examples.parquet")
     return folder
 
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
     assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in said
     assert not (folder / "split").exists()
     rows = [{**row, "dimension": "own.other"} for row in examples(1)]
-    write_examples(pa.Table.from_pylist(rows), folder / "examples.parquet")
+    write_table(pa.Table.from_pylist(rows), folder / "examples.parquet")
     message = f"{folder / 'examples.parquet'}: no example of own.invented can be used (other dimension: 3)"
     assert message in invoke(*split)[2]
     (folder / "split").mkdir()

@@ -6,9 +6,10 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.corpus.invented import example, invented
 
-from holisticbias_eval.corpus.examples import COLUMNS, read_examples, read_published_examples, write_examples
+from holisticbias_eval.corpus.examples import COLUMNS, read_examples, read_published_examples
 from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
 from holisticbias_eval.errors import CorpusError, EvaluationError, TableError
+from holisticbias_eval.tables.written import write_table
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
 77,True,"well, all blickets are grobby i say",all blickets are grobby,1,1
@@ -174,7 +175,7 @@ def test_round_trip(tmp_path: Path, suffix: str) -> None:
     """A spreadsheet runs no cell."""
     rows = [example(i, "stad", text, label=(1, 0, None)[i % 3]) for i, text in enumerate(TEXTS)]
     path = tmp_path / f"examples{suffix}"
-    write_examples(pa.Table.from_pylist(rows), path)
+    write_table(pa.Table.from_pylist(rows), path)
     assert read_examples(path).to_pylist() == rows
     assert suffix != ".csv" or '"\'=1+1 a stad"' in path.read_text("utf-8")
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from holisticbias.errors import OutputError
 from holisticbias_eval.classifying import SETTINGS
 from holisticbias_eval.commands.classify import command as classify
 from holisticbias_eval.errors import EvaluationError
@@ -72,16 +73,20 @@ def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_pa
 
 
 def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"judged\.txt is neither \.parquet nor \.csv"):
+    with pytest.raises(OutputError, match=r"judged\.txt: its name must end in \.parquet, \.csv or \.jsonl"):
         run("--responses", tmp_path / "none.csv", "--classifier", kind_or_grumpy, "--out", tmp_path / "judged.txt")
 
 
-def test_csv_cannot_hold_lists(kind_or_grumpy: Path, tmp_path: Path) -> None:
+def test_json_lines_hold_lists_and_csv_does_not(kind_or_grumpy: Path, tmp_path: Path) -> None:
     file = write_table(tmp_path / "responses.parquet", [{**ROWS[0], "scores": [1, 2]}])
     out = tmp_path / "judged.csv"
     with pytest.raises(EvaluationError, match=r"CSV cannot hold the table, write \.parquet"):
         run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
     assert not out.exists()
+    lines = out.with_suffix(".jsonl")
+    run("--responses", file, "--classifier", kind_or_grumpy, "--out", lines)
+    row = json.loads(lines.read_text("utf-8"))
+    assert (row["scores"], row["p:kind"], row["offensive"]) == ([1, 2], 1, 0)
 
 
 def test_an_ending_that_no_response_has_and_text_that_is_not_utf_8_are_refused(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def invented_pairs() -> list[Row]:
                 "pair_id": f"p{len(rows)}", "specification": specification, "attribute": attribute, "term": term,
                 "other_term": other, "sentence": frame.format(t=term, a=attribute),
                 "other_sentence": frame.format(t=other, a=attribute), "stereotyped": side, "rule": None,
-                "source": "template" if frame == FRAMES[0] else "generated",
+                "source": "template" if frame == FRAMES[0] else "generated", "group": "dax", "other_group": "fep",
             })  # fmt: skip
     rows.append({**rows[0], "pair_id": "rejected", "other_sentence": None, "stereotyped": None, "rule": "no-slot"})
     return rows

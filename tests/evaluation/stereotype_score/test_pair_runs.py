@@ -53,6 +53,7 @@ def stereotyped_first(row: Row) -> tuple[str, str]:
 def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
     """Slow and obvious: the pseudo-log-likelihood of every word that is not the term, word by word."""
     _, table = run(model=tiny_bert)
+    assert {(row["group"], row["other_group"]) for row in table.to_pylist()} == {("dax", "fep")}
     scorer = start_scorer(str(tiny_bert), ignore)
     for row in table.to_pylist()[:8]:
         for name, text in zip(SCORES, stereotyped_first(row), strict=True):
