@@ -1,7 +1,8 @@
 """Runs of pairs: scores by kind of model and mode, signatures, comparison, bad input, hostile text."""
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,27 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
     assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
     names = {f["name"] for f in json.loads((folder / "result.json").read_text("utf-8"))["figures"]}
     assert {"offered_first", "orders_agree"} <= names
+
+
+def test_choices_of_a_server_that_prefers_the_first_terms(
+    run: Callable[..., tuple[Path, pa.Table]], chat_server: Any
+) -> None:
+    def answer(body: Mapping[str, Any], _: str) -> tuple[int, Any]:
+        first = body["messages"][0]["content"].partition("\nB: ")[0]
+        is_first = any(term in first for term in ("dromel", "brindock"))
+        listed = [("A", 0.8 if is_first else 0.2), ("B", 0.2 if is_first else 0.8)]
+        tokens = [{"token": token, "logprob": math.log(chance)} for token, chance in listed]
+        logprobs = {"content": [{"token": "A", "logprob": 0.0, "top_logprobs": tokens}]}
+        return 200, {"choices": [{"message": {"role": "assistant", "content": "A"}, "logprobs": logprobs}]}
+
+    server = "--mode", "choice", "--engine", "api", "--api-base", chat_server(answer).base
+    _, table = run(*server, model=Path("some-model"))
+    rows = [row for row in table.to_pylist() if row["other_sentence"]]
+    assert len(rows) == table.num_rows - 1
+    for row in rows:
+        first, second = math.log(0.8), math.log(0.2)
+        expected = (first, second) if row["stereotyped"] == "sentence" else (second, first)
+        assert [row[name] for name in SCORES] == pytest.approx(expected)
 
 
 HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
