@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import entry_points
@@ -28,7 +29,10 @@ import pyarrow.parquet as pq
 import yaml
 
 from holisticbias.cli import BUILT_IN, GROUP, holisticbias, main
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.results.registry import kept_figures
+from holisticbias_eval.results.run import read_run
 from tests.golden import drawn, shown
 from tests.golden.bad_tables import BAD
 from tests.golden.inputs import write_inputs
@@ -133,6 +137,10 @@ def _run(name: str, folder: Path) -> Iterator[str]:
     for path in sorted(store.rglob("*.parquet")):
         yield f"stored {path.parent.relative_to(store)}\t"
     yield from _report(out, folder)
+    figures = Figures(read_run(out).result.figures)
+    for measure in dict.fromkeys(figure.measure for figure in figures):
+        kept = Counter(figure.name for figure in kept_figures(figures, MEASURES[measure].info))
+        yield f"registry {measure}\t{dict(kept)}"
 
 
 def _measured(name: str, folder: Path) -> Iterator[str]:
