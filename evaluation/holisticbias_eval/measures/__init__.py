@@ -28,26 +28,29 @@ from holisticbias_eval.measures.toxicity import Toxicity
 from holisticbias_eval.settings import close_to
 
 MEASURES: dict[str, Measure] = {
-    "stance_contrast": StanceContrast(),
-    "likelihood_bias": LikelihoodBias(),
-    "medians": Medians(),
-    "love_hate": LoveHate(),
-    "pseudo_likelihood_bias": PseudoLikelihoodBias(),
-    "generation_bias": GenerationBias(),
-    "offensiveness": Offensiveness(),
-    "prompt_offensiveness": PromptOffensiveness(),
-    "response_wording": ResponseWording(),
-    "sentiment": Sentiment(),
-    "toxicity": Toxicity(),
-    "regard": Regard(),
-    "norms": Norms(),
-    "gender_polarity": GenderPolarity(),
-    "stereotype_score": StereotypeScore(),
-    "group_perplexity": GroupPerplexity(),
-    "retention": Retention(),
-    "dialogue_state": DialogueState(),
-    "retained": Retained(),
-    "intersections": Intersections(),
+    measure.info.name: measure
+    for measure in (
+        StanceContrast(),
+        LikelihoodBias(),
+        Medians(),
+        LoveHate(),
+        PseudoLikelihoodBias(),
+        GenerationBias(),
+        Offensiveness(),
+        PromptOffensiveness(),
+        ResponseWording(),
+        Sentiment(),
+        Toxicity(),
+        Regard(),
+        Norms(),
+        GenderPolarity(),
+        StereotypeScore(),
+        GroupPerplexity(),
+        Retention(),
+        DialogueState(),
+        Retained(),
+        Intersections(),
+    )
 }
 
 

@@ -4,7 +4,7 @@ from holisticbias_eval.tasks.dialogues import DialoguesTask
 from holisticbias_eval.tasks.intersections import IntersectionsTask
 from holisticbias_eval.tasks.lines import LinesTask
 from holisticbias_eval.tasks.pairs import PairsTask
-from holisticbias_eval.tasks.prompts import PromptsTask
+from holisticbias_eval.tasks.responses import ResponsesTask
 from holisticbias_eval.tasks.results import ResultsTask
 from holisticbias_eval.tasks.sentences import SeatTask, SentencesTask
 from holisticbias_eval.tasks.task import Task
@@ -12,14 +12,17 @@ from holisticbias_eval.tasks.test_set import TestSetTask
 from holisticbias_eval.tasks.texts import TextsTask
 
 TASKS: dict[str, Task] = {
-    "sentences": SentencesTask(),
-    "seat": SeatTask(),
-    "responses": PromptsTask(),
-    "texts": TextsTask(),
-    "pairs": PairsTask(),
-    "test_set": TestSetTask(),
-    "lines": LinesTask(),
-    "dialogues": DialoguesTask(),
-    "results": ResultsTask(),
-    "intersections": IntersectionsTask(),
+    task.name: task
+    for task in (
+        SentencesTask(),
+        SeatTask(),
+        ResponsesTask(),
+        TextsTask(),
+        PairsTask(),
+        TestSetTask(),
+        LinesTask(),
+        DialoguesTask(),
+        ResultsTask(),
+        IntersectionsTask(),
+    )
 }

@@ -10,7 +10,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.prompts.collections import prompt_table
 from holisticbias_eval.prompts.texts import Making, human_texts, model_texts, without_prompt
-from holisticbias_eval.tasks.prompts import place_responses
+from holisticbias_eval.tasks.responses import place_responses
 
 PROMPT = "The blicket is"
 

@@ -35,7 +35,7 @@ from holisticbias_eval.tasks.sources import TaskSource, release_source
 from holisticbias_eval.tasks.task import Given, TaskReading
 
 
-class PromptsTask(RespondingTask):
+class ResponsesTask(RespondingTask):
     """The release's sentences as prompts."""
 
     name = "responses"
