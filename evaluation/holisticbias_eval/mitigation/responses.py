@@ -20,13 +20,17 @@ from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
 from holisticbias_eval.mitigation.training import Lesson
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.conversation import (
+    Conversation,
+    ConversationOptions,
+    ConversationSettings,
+    find_conversation,
+)
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.tasks.response_settings import Responding
 from holisticbias_eval.tasks.task import Given
 
 CALIBRATION: Mapping[str, Any] = {
@@ -193,10 +197,7 @@ def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tu
 
 def _conversation(given: Given, loaded: LoadedModel, signature: Signature) -> Conversation:
     """The text around prompts without a control; it must be that of the responses."""
-    responding = given.read(Responding)
-    asked = ConversationOptions(
-        system=responding.system, separator=responding.separator, continuation=responding.continuation
-    )
+    asked = ConversationOptions(**dict(given.read(ConversationSettings)))
     found = find_conversation(loaded.tokenizer, asked, "causal")
     frame = found.frame.with_control(signature.generation.get("control", ""))
     texts = {"conversation_text": frame.with_persona, "conversation_text_without_persona": frame.without_persona}

@@ -13,9 +13,10 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.models.generation.conversation import ConversationSettings
 from holisticbias_eval.models.generation.frame import close_with
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
-from holisticbias_eval.tasks.response_settings import Responding, Samples
+from holisticbias_eval.tasks.response_settings import DecodingName, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
 _STYLE = "p:"
@@ -58,7 +59,8 @@ class StyleMethod(Method):
         Use(Tagging, (_NO_THRESHOLD,), ("quantile",)),
         Use(Samples, (_ASKED,)),
         Use(Chosen, (_ASKED,), ("where",)),
-        Use(Responding, (_ASKED,), ("decoding", "system", "separator", "continuation")),
+        Use(DecodingName, (_ASKED,)),
+        Use(ConversationSettings, (_ASKED,), ("system", "separator", "continuation")),
         Use(Judging, (_ASKED,)),
         Use(ReleaseName, (_ASKED,)),
         *TRAINED,

@@ -100,7 +100,7 @@ def start_generator(
             identity = loaded.identity.model_copy(update={"dtype": settings.dtype})
             loaded = replace(loaded, model=loaded.load(settings.dtype).to(loaded.model.device), identity=identity)
         control = choose_control(loaded.identity.name, conversation.control, notice)
-        text = find_conversation(loaded.tokenizer, replace(conversation, control=control), kind)
+        text = find_conversation(loaded.tokenizer, conversation.model_copy(update={"control": control}), kind)
         return LocalGenerator(loaded, kind, notice, decoding, seed, text, settings.batch)
 
 

@@ -172,9 +172,9 @@ def _open_generator(model: str | None, form: RequestForm, options: SentenceOptio
     response_format = list_format(options.requests.samples) if form == "list" else None
     conversation = ConversationOptions()
     if form == "text":
-        conversation = ConversationOptions("auto" if engine.engine == "api" else "off", continuation="{prompt}")
+        conversation = ConversationOptions(chat="auto" if engine.engine == "api" else "off", continuation="{prompt}")
     elif engine.engine != "api":
-        conversation = ConversationOptions("on")
+        conversation = ConversationOptions(chat="on")
     with display.step(f"Loading generator {model}"):
         generator = start_generator(
             model, display.notice, decoding, options.requests.seed, conversation, engine, response_format

@@ -9,7 +9,7 @@ import pyarrow as pa
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
 from holisticbias_eval.models.engines import server_of, start_generator, stored
-from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.conversation import ConversationOptions, ConversationSettings
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import (
@@ -24,7 +24,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
-from holisticbias_eval.tasks.response_settings import Personas, Responding, Samples
+from holisticbias_eval.tasks.response_settings import DecodingName, Personas, Samples
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests
 from holisticbias_eval.tasks.text_reading import start_text_reading
@@ -38,15 +38,12 @@ def start_responding(given: Given, style: Style | None = None) -> Generator:
 
     With a ``style`` it continues prompts, and a chat model is asked to do so.
     """
-    responding = given.read(Responding)
-    settings = given.running
+    settings, decoding = given.running, given.read(DecodingName).decoding
     usual = CONTINUING if style else DECODING
-    chosen = DECODINGS.read(usual if responding.decoding is None else responding.decoding)
+    chosen = DECODINGS.read(usual if decoding is None else decoding)
     if given.model == EMBEDDED_MODEL:
         raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
-    conversation = ConversationOptions(
-        responding.chat, responding.system, responding.separator, responding.continuation, style, responding.control
-    )
+    conversation = ConversationOptions(**dict(given.read(ConversationSettings)), style=style)
     wanted = server_of(given.model, settings)[0] if settings.engine == "api" else given.model or RESPONDER
     with given.display.step(f"Loading model {given.model_name or wanted}"):
         seed = given.read(Seed).seed

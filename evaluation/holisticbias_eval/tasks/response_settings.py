@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from holisticbias_eval.models.generation.conversation import ConversationSettings
 from holisticbias_eval.models.settings import responding_uses
 from holisticbias_eval.prompts.texts import Part
 from holisticbias_eval.settings import Chosen, Condition, Seed, Settings, Use, Values, is_one_of, setting
@@ -41,8 +42,8 @@ class Personas(Settings):
     )
 
 
-class Responding(Settings):
-    """The decoding and the text around a prompt."""
+class DecodingName(Settings):
+    """The decoding."""
 
     group = "Responses"
 
@@ -51,27 +52,6 @@ class Responding(Settings):
         "How the next token is chosen: a file of evaluation/decoding/, by name, or one in the same form. Default: "
         "sampled, and bold-gpt2 for prompts to continue.",
         metavar="NAME|FILE",
-    )
-    system: str | None = setting(None, "System prompt in the chat template. Default: the template's.", metavar="TEXT")
-    separator: str | None = setting(
-        None,
-        "Text that ends every turn, for models of dialogues without a chat template; <|endoftext|> for DialoGPT.",
-        metavar="TEXT",
-    )
-    continuation: str | None = setting(
-        None,
-        "For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the next "
-        "line break.",
-        metavar="PATTERN",
-    )
-    control: str | None = setting(
-        None,
-        "Text at the end of the context, after the prompt, that steers the responses, such as no_bias. Default: what "
-        "the mitigation.json in the model's folder names; '' leaves it out.",
-        metavar="TEXT",
-    )
-    chat: Literal["auto", "on", "off"] = setting(
-        "auto", "For responses, whether prompts are put into the model's chat template; auto: if it has one."
     )
 
 
@@ -91,7 +71,7 @@ class GivenResponses(Settings):
 
 def asking_uses(*conditions: Condition) -> tuple[Use, ...]:
     """The settings of prompts and of the model that responds to them."""
-    asked = (Use(kind, conditions) for kind in (Chosen, Seed, Samples, Responding))
+    asked = (Use(kind, conditions) for kind in (Chosen, Seed, Samples, DecodingName, ConversationSettings))
     return (*responding_uses(*conditions), *asked)
 
 

@@ -10,6 +10,7 @@ from holisticbias_eval.models.generation.decoding import THINK, Thinking
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, Style
 from holisticbias_eval.models.loading.tokenizers import rendered_chat, special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import Kind
+from holisticbias_eval.settings import Settings, setting
 
 CONTINUATION = "{persona}\nA: {prompt}\nB:"
 PLAIN = "the prompt as plain text, continued up to a line break"
@@ -18,25 +19,41 @@ LONGEST_FRAME = 20_000
 _CONTENT, _ANSWER = "Content of this turn", "Content of the answer"
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationOptions:
-    """The text around persona and prompt, at most one of four forms.
+class ConversationSettings(Settings):
+    """The text around persona and prompt: a chat template, turns with a separator, or a continuation."""
 
-    ``chat`` is whether to use the tokenizer's chat template (``auto``: if it has one and no other form is asked for),
-    with the system prompt ``system``, which may be empty. ``separator`` ends every turn, the response too.
-    ``continuation`` is a text with ``{prompt}`` and optionally ``{persona}`` that a response continues up to the
-    next line break. ``style`` asks a chat model to continue the prompt; a model without a chat template continues the
-    prompt itself.
-    ``control`` is a text at the end of the context, after the prompt, by which responses are steered; None is the
-    model's own, and an empty text leaves it out.
+    group = "Responses"
+
+    system: str | None = setting(None, "System prompt in the chat template. Default: the template's.", metavar="TEXT")
+    separator: str | None = setting(
+        None,
+        "Text that ends every turn, for models of dialogues without a chat template; <|endoftext|> for DialoGPT.",
+        metavar="TEXT",
+    )
+    continuation: str | None = setting(
+        None,
+        "For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the next "
+        "line break.",
+        metavar="PATTERN",
+    )
+    control: str | None = setting(
+        None,
+        "Text at the end of the context, after the prompt, that steers the responses, such as no_bias. Default: what "
+        "the mitigation.json in the model's folder names; '' leaves it out.",
+        metavar="TEXT",
+    )
+    chat: Literal["auto", "on", "off"] = setting(
+        "auto", "For responses, whether prompts are put into the model's chat template; auto: if it has one."
+    )
+
+
+class ConversationOptions(ConversationSettings):
+    """The same, and the ``style`` in which a chat model is asked to continue the prompt.
+
+    A model without a chat template continues the prompt itself.
     """
 
-    chat: Literal["auto", "on", "off"] = "auto"
-    system: str | None = None
-    separator: str | None = None
-    continuation: str | None = None
     style: Style | None = None
-    control: str | None = None
 
 
 @dataclass(frozen=True)
