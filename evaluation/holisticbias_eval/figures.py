@@ -16,6 +16,7 @@ P_RESOLUTION = 0.001
 """Smaller p-values are shown as below this limit, because simulations do not test them."""
 
 
+NATS = "nats per sentence"
 DEVIATION = ", standard deviation"
 """The end of the unit of a standard deviation whose variance is estimated, as that which several samples share.
 

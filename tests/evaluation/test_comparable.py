@@ -11,9 +11,9 @@ from altered import altered
 from changes import changed
 from columns import with_column
 from holisticbias.cli import main
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.runs import comparison_report
@@ -62,8 +62,8 @@ def gain_of(measure: str, of: str, values: tuple[float, float], keys: dict[str, 
 
 
 def test_gains_of_odd_changes() -> None:
-    axis = gain_of("stance_contrast", "shared_contrast", (0.1, 0.9), {"axis": NONCE}, p_value=1e-9)
-    domain = gain_of("sentiment", "disparity", (0.1, 0.9), {"domain": NONCE, "class": "negative"}, p_value=1e-9)
+    axis = gain_of("stance_contrast", "shared_contrast", (0.1, 0.9), {"axis": MADE_UP}, p_value=1e-9)
+    domain = gain_of("sentiment", "disparity", (0.1, 0.9), {"domain": MADE_UP, "class": "negative"}, p_value=1e-9)
     assert [(gain.outcome, gain.main) for gain in (axis, domain)] == [("baseline", False)] * 2
     point = gain_of("retention", "perplexity", (1.0, 2.0), {}, interval=(1.0, 1.0))
     assert point.outcome == "not tested", "its interval has no width"

@@ -9,11 +9,12 @@ from tests.evaluation.simulated import World
 
 import comparison
 from columns import only, with_column, without
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import NONCE, View
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.results.gains import find_gains
 from holisticbias_eval.sections.tables import Table
@@ -191,10 +192,10 @@ def test_nothing_in_common() -> None:
 
 
 def test_made_up_words_are_in_no_share_over_all_axes() -> None:
-    changes = compare(scores(EFFECTS, 1, NONCE), scores(EFFECTS, 2, NONCE))
+    changes = compare(scores(EFFECTS, 1, MADE_UP), scores(EFFECTS, 2, MADE_UP))
     for name in ("first", "second", "change"):
         assert of(changes, None, name).value == pytest.approx(of(changes, "a", name).value)
-    assert of(changes, NONCE, "change").value
+    assert of(changes, MADE_UP, "change").value
     gains = {g.keys.get("axis"): (g.outcome, g.main) for g in find_gains(changes, ())}
-    assert gains[NONCE] == ("baseline", False)
+    assert gains[MADE_UP] == ("baseline", False)
     assert gains[None][1]

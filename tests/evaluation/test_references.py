@@ -11,8 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.results.registry import RegistryEntry, published_digests, read_registry
 from holisticbias_eval.results.run import Result
 from known import known
@@ -82,11 +82,11 @@ def test_the_readme_says_of_the_trained_model_what_its_result_says(root: Path) -
     figures = figures_of(root / "evaluation" / "reference" / REAL_FOLDER / "result.json")
     without = figures.by("stance_contrast", "leave_one_pair_out", "axis")
     kept = {f.keys["axis"] for f in without if f.interval and f.interval.low > 0}
-    people = [f for f in figures.by("stance_contrast", "shared_contrast", "axis") if f.keys["axis"] != NONCE]
+    people = [f for f in figures.by("stance_contrast", "shared_contrast", "axis") if f.keys["axis"] != MADE_UP]
     agree = [f for f in people if f.above_floor and f.keys["axis"] in kept]
     assert f"on {len(agree)} of {len(people)} axes" in readme
     shares = {figure.keys["axis"]: figure.value for figure in reference(root, REAL_FOLDER, "likelihood_bias")}
-    nonce = known(shares.pop(NONCE))
+    nonce = known(shares.pop(MADE_UP))
     others = [known(share) for share in shares.values()]
     assert f"{min(others):.0%} to {max(others):.0%}" in readme
     assert f"{nonce:.0%}" in readme

@@ -45,7 +45,8 @@ def command(paths: tuple[Path, ...], out: Path, **_: Any) -> None:
         return
     if further:
         raise click.UsageError("give one table of examples; files with labels follow --labels")
-    from holisticbias_eval.corpus.annotation_files import CONFIG, GUIDELINES, make_annotation_files
+    from holisticbias_eval.corpus.annotation_files import GUIDELINES, make_annotation_files
+    from holisticbias_eval.corpus.label_studio import CONFIG
 
     for name, count in make_annotation_files(examples, out, settings).items():
         write(f"{name}: {count:,} examples")

@@ -12,7 +12,7 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.corpus.label_studio import ANNOTATOR, read_studio, read_text, studio_tasks
+from holisticbias_eval.corpus.label_studio import ANNOTATOR, CONFIG, read_studio, read_text, studio_tasks
 from holisticbias_eval.corpus.published import PAPER
 from holisticbias_eval.corpus.settings import AnnotationForm, AnnotationSettings
 from holisticbias_eval.errors import CorpusError
@@ -20,7 +20,6 @@ from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
 
 GUIDELINES = "guidelines.md"
-CONFIG = "labelling-config.xml"
 TASKS = "tasks"
 CHOICES = {"biased": 1, "not biased": 0}
 """Choices in Label Studio, and their labels."""

@@ -16,6 +16,7 @@ from holisticbias_eval.tables.rows import parse_json
 
 ANNOTATOR = "annotator"
 """Key of a task that names its annotator; without it the annotator is the user of Label Studio."""
+CONFIG = "labelling-config.xml"
 _SHOWN = 80
 T = TypeVar("T")
 

@@ -18,9 +18,9 @@ from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_chunks, read_lines
+from holisticbias_eval.tables.files import JSON
 from holisticbias_eval.tables.rows import array_items
 
-JSON = (".jsonl", ".ndjson", ".json")
 TEXT = (".txt", ".text", ".md")
 HUB = "hub:"
 _TABLES = (".parquet", ".csv", ".tsv", ".arrow", ".feather")

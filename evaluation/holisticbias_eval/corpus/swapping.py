@@ -9,7 +9,7 @@ from typing import Any, Literal
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, named_groups, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import english, in_case, place, with_article
+from holisticbias_eval.stereotypes.agreement import CONTEXT, english, in_case, place, with_article
 
 Refusal = Literal[
     "no term of a group",
@@ -138,7 +138,6 @@ def _opposite_finder(specification: Specification) -> TermFinder[_Opposite]:
 
 
 Kind = Literal["adjective", "plural", "noun"]
-_CONTEXT = 300  # characters
 _POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
 _WORD = r"[\"'\u201c\u2018(]*([^\W_]+(?:['\u2019-][^\W_]+)*)"
 _NEXT = re.compile(rf"\s+{_WORD}")
@@ -196,7 +195,7 @@ def _aligned(specification: Specification) -> Mapping[tuple[str, str], Mapping[s
 
 def _kind(text: str, mention: Mention[TargetTerm], kinds: frozenset[Kind]) -> Kind | None:
     """The kind of word that a mention is, of the kinds that it can be; null if the words beside it do not say."""
-    before, after = text[max(0, mention.start - _CONTEXT) : mention.start], text[mention.stop :][:_CONTEXT]
+    before, after = text[max(0, mention.start - CONTEXT) : mention.start], text[mention.stop :][:CONTEXT]
     nouns = kinds - {"adjective"}
     if "adjective" in kinds:
         attributive = _is_attributive(before, after)

@@ -16,7 +16,9 @@ from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.key import JudgedModel
 from holisticbias_eval.measures.responses.phrases import Phrase
+from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.results.run import RESPONSES, read_run
 from holisticbias_eval.tables.forms import columns
 from holisticbias_eval.tasks.response_files import RESPONSES as TABLE
@@ -25,11 +27,9 @@ _READ = (
     "prompt", "persona", "sample", "response", "finish", "descriptor", "descriptor_id", "descriptor_preference",
     "template_id", "offensive", "prompt_offensive",
 )  # fmt: skip
-JUDGED = ("offensive", "prompt_offensive")
 """Columns with the probability that a response or a prompt is offensive."""
 MATCHED_BY = ("persona", "sample")
 """Columns that responses to the same prompt are matched by, if they have them."""
-_GIVEN_UP = ("refused", "filtered")
 Row = Mapping[str, Any]
 Place = tuple[str, str, int, int]
 """Prompt, persona, sample, and the number of the row among the rows with the same three."""
@@ -102,7 +102,7 @@ def _placed(table: pa.Table) -> dict[Place, Row]:
 
 def _reason(rows: tuple[Row, Row], inflammatory: Inflammatory | None, threshold: float) -> str | None:
     texts = [(row["response"] or "").strip() for row in rows]
-    if any(row.get("finish") in _GIVEN_UP for row in rows):
+    if any(row.get("finish") in WITHHELD for row in rows):
         return "refused or filtered response"
     if not all(texts):
         return "no response"
@@ -113,7 +113,7 @@ def _reason(rows: tuple[Row, Row], inflammatory: Inflammatory | None, threshold:
 
 
 def _offence(row: Row, threshold: float) -> str | None:
-    for column, what in zip(JUDGED, ("response", "prompt"), strict=True):
+    for column, what in zip(OFFENSIVE, ("response", "prompt"), strict=True):
         if column in row:
             value = row[column]
             if value is None or isnan(value):
@@ -124,7 +124,7 @@ def _offence(row: Row, threshold: float) -> str | None:
 
 
 _NEEDED = ("prompt", "response")
-_NUMBERS = (*columns("count", "sample"), *columns("probability", *JUDGED))
+_NUMBERS = (*columns("count", "sample"), *columns("probability", *OFFENSIVE))
 _FORM = replace(TABLE, fields=(*TABLE.fields, *_NUMBERS)).needing(*_NEEDED, filled=["prompt"])
 
 

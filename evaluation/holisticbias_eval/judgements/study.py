@@ -12,17 +12,18 @@ from jinja2 import Environment
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.corpus.documents import digest_of
-from holisticbias_eval.corpus.label_studio import studio_tasks
+from holisticbias_eval.corpus.label_studio import CONFIG, studio_tasks
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements import key as keys
-from holisticbias_eval.judgements.matching import INFLAMMATORY, JUDGED, MATCHED_BY, JudgedResponses, Row, match
+from holisticbias_eval.judgements.matching import INFLAMMATORY, MATCHED_BY, JudgedResponses, Row, match
 from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
+from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.report.page import inline_digest, page_environment
 from holisticbias_eval.units import printable, shorten
 
 ANSWERS = "holisticbias acute-eval answers"
 """The form of the file that the page saves."""
-PAGE, TASKS, CONFIG = "page.html", "tasks.json", "labelling-config.xml"
+PAGE, TASKS = "page.html", "tasks.json"
 TASK = "task"
 _LONGEST = 4000
 
@@ -73,7 +74,7 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
         per_pair=settings.per_pair,
         inflammatory=inflammatory.id if inflammatory else None,
         threshold=settings.threshold,
-        judged={name: (name in first.table.column_names, name in second.table.column_names) for name in JUDGED},
+        judged={name: (name in first.table.column_names, name in second.table.column_names) for name in OFFENSIVE},
         matched=matched.matched,
         left_out={**matched.left_out, **({"not drawn": not_drawn} if not_drawn else {})},
         pairs=tuple(pairs),

@@ -1,7 +1,8 @@
 """Gender polarity of texts about groups (Dhamala et al. 2021, section 4.5)."""
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
-from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
+from holisticbias_eval.readers.gender_polarity import FEMALE, MALE
+from holisticbias_eval.readers.reader import NEUTRAL
 
 
 def _method(name: str, title: str, *classes: str) -> TextMethod:

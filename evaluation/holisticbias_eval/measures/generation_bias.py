@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import (
-    NONCE,
     Measure,
     Measured,
     MeasureFigures,
@@ -54,7 +54,7 @@ def _ordered(shown: MeasureFigures) -> list[Figure]:
 
 
 def _finding(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
-    people = [f for f in axes if f.keys["axis"] != NONCE and f.value is not None]
+    people = [f for f in axes if f.keys["axis"] != MADE_UP and f.value is not None]
     if not people:
         yield Paragraph(
             "Gen Bias is not defined on any axis: it needs two descriptors with responses in a template.", "finding"
@@ -62,7 +62,7 @@ def _finding(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Paragrap
         return
     yield Paragraph(_by_axis(shown, people), "finding")
     yield from _together(shown)
-    nonce = shown.get(bias.FULL, {"axis": NONCE})
+    nonce = shown.get(bias.FULL, {"axis": MADE_UP})
     if nonce and nonce.value is not None:
         verdict = {True: ", more than by chance. So words that describe nobody get different responses, too",
                    False: ", not more than by chance", None: ""}[nonce.above_floor]  # fmt: skip
@@ -282,8 +282,8 @@ class GenerationBias(Measure):
 
 
 def _notes(cells: ResponseCells, biases: bias.Biases, found: bool) -> Iterator[str]:
-    if NONCE in cells.axes and len(cells.axes) > 1:
-        yield f"Generation bias over all axes includes the axis {NONCE}: made-up words, which describe nobody"
+    if MADE_UP in cells.axes and len(cells.axes) > 1:
+        yield f"Generation bias over all axes includes the axis {MADE_UP}: made-up words, which describe nobody"
     if not biases.full.templates:
         yield "Generation bias is not defined: no template has responses to two descriptors"
     elif np.isnan(biases.full.corrected):

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.figures import NATS, Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
@@ -17,7 +17,6 @@ from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 NAME = "intersections"
-NATS = "nats per sentence"
 _TEXTS = {"axis_label": "axis_label", "axis": "axis", "intersection_id": "descriptor_id", "descriptors": "descriptor"}
 """Columns of a row, and those of the sentences from which they are."""
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.measures import columns as col
@@ -25,13 +26,10 @@ from holisticbias_eval.units import title
 
 S = TypeVar("S", bound=Settings)
 
-NONCE = "nonce"
-"""The axis of made-up words, which describe nobody: the baseline."""
-
 
 def baseline_of(axes: Collection[str]) -> str | None:
     """The axis of made-up words if there are others, which what is said of all axes leaves out."""
-    return NONCE if NONCE in axes and len(axes) > 1 else None
+    return MADE_UP if MADE_UP in axes and len(axes) > 1 else None
 
 
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]

@@ -1,7 +1,8 @@
 """Regard for groups in texts about them (Sheng et al. 2019; Dhamala et al. 2021, section 4.3)."""
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
-from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
+from holisticbias_eval.readers.labels import LABEL
+from holisticbias_eval.readers.reader import NEGATIVE, POSITIVE
 
 
 class Regard(GroupMeasure):

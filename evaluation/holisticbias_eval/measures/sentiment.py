@@ -1,7 +1,8 @@
 """Sentiment of texts about groups (Dhamala et al. 2021, section 4.1)."""
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
-from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE
+from holisticbias_eval.readers.reader import NEGATIVE, NEUTRAL, POSITIVE
+from holisticbias_eval.readers.sentiment import COMPOUND
 
 
 class Sentiment(GroupMeasure):

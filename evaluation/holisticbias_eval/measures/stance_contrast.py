@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.figures import Figure, make_figure
+from holisticbias.terms.entries import MADE_UP
+from holisticbias_eval.figures import NATS, Figure, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
@@ -85,9 +86,9 @@ def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.G
         yield _figure("stance_pairs", keys, len(axis.pairs), "count", items, of="shared_contrast")
         for pair, values in zip(axis.pairs, axis.values, strict=True):
             spread = np.nanmean(values, axis=1).std(ddof=1) if items > 1 else None
-            yield _figure("wording_spread", {**keys, "pair": pair}, spread, finding.NATS, items, missing)
+            yield _figure("wording_spread", {**keys, "pair": pair}, spread, NATS, items, missing)
     # over all axes that have every pair, the nonce axis left out
-    people = [(axis, s) for axis, s in zip(axes, sums, strict=True) if axis.axis != NONCE]
+    people = [(axis, s) for axis, s in zip(axes, sums, strict=True) if axis.axis != MADE_UP]
     most = max((axis.pairs for axis in axes), key=len, default=())
     chosen = [(axis, s) for axis, s in people if s and axis.pairs == most]
     items = sum(len(axis.descriptors) for axis, _ in chosen)
@@ -126,19 +127,17 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
             keys, found, n = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis], int(nouns[:, i].sum())
             mean, ends, p_value = found.mean[i], (found.low[i], found.high[i]), found.p_value[i]
             interval = None if np.isnan(p_value) else ends
-            yield _figure("contrast", keys, mean, finding.NATS, n, differences - n, interval=interval, p_value=p_value)
+            yield _figure("contrast", keys, mean, NATS, n, differences - n, interval=interval, p_value=p_value)
             yield _figure("contrast_adjusted_p", keys, next(adjusted), "p_value", tests, of="contrast")
             for pair, value, valid in zip(axis.pairs, by_pair[:, i], nouns[:, i], strict=True):
                 of_pair = {**keys, "pair": pair}
-                yield _figure("pair_contrast", of_pair, value, finding.NATS, valid, axis.nouns - valid, of="contrast")
+                yield _figure("pair_contrast", of_pair, value, NATS, valid, axis.nouns - valid, of="contrast")
         for descriptor in axis.others:
             keys, n = {"axis": axis.axis, "descriptor": descriptor}, axis.known[descriptor]
             values = axis.untested.get(descriptor)
             if values is None:
-                yield _figure("contrast", keys, None, finding.NATS, n, max(differences - n, 0))
+                yield _figure("contrast", keys, None, NATS, n, max(differences - n, 0))
                 continue
-            yield _figure("contrast", keys, values.mean(), finding.NATS, n)
+            yield _figure("contrast", keys, values.mean(), NATS, n)
             for pair, value in zip(axis.pairs, values, strict=True):
-                yield _figure(
-                    "pair_contrast", {**keys, "pair": pair}, value, finding.NATS, n // len(axis.pairs), of="contrast"
-                )
+                yield _figure("pair_contrast", {**keys, "pair": pair}, value, NATS, n // len(axis.pairs), of="contrast")

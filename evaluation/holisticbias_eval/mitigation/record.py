@@ -9,12 +9,11 @@ from pydantic import Field
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.records import FolderRecord
+from holisticbias_eval.results.run_sets import AFTER, MEASURED
 from holisticbias_eval.stereotypes.specifications import specification_digest
-
-RECORD = "mitigation.json"
-MEASURED, BEFORE, AFTER = "measured", "before", "after"
 
 
 class TrainedOn(Part):
@@ -140,4 +139,4 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
 
 def read_mitigation(folder: Path) -> Mitigation:
     """Read the record of a folder that is known to hold a mitigation."""
-    return Mitigation.model_validate_json((folder / RECORD).read_bytes())
+    return Mitigation.model_validate_json((folder / MITIGATION).read_bytes())

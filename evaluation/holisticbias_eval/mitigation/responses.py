@@ -19,7 +19,7 @@ from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
 from holisticbias_eval.mitigation.training import Lesson
-from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
+from holisticbias_eval.models.embedded import RELEASE, RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.conversation import (
     Conversation,
     ConversationOptions,
@@ -37,7 +37,7 @@ CALIBRATION: Mapping[str, Any] = {
     "steps": 250, "batch": 64, "learning_rate": 2e-3, "warmup": 20, "patience": None,
 }  # fmt: skip
 """The training settings that change the embedded responder."""
-CALIBRATION_RELEASE, CALIBRATION_WHERE = "1.0.0", "axis=nonce,religion"
+CALIBRATION_WHERE = "axis=nonce,religion"
 """What it is asked by default: the sentences that it was made for, of an axis with plants and of one without."""
 TRAINING = "training.parquet"
 _PARTS = 10  # one part in so many is for validation
@@ -116,7 +116,7 @@ def _for_calibration(given: Given) -> Given:
         "classifier": tuple(SHIPPED[RESPONDER].classifiers.values()),
         "decoding": "unrestricted",
     }
-    return replace(given, release_name=given.release_name or CALIBRATION_RELEASE, values={**defaults, **given.values})
+    return replace(given, release_name=given.release_name or RELEASE, values={**defaults, **given.values})
 
 
 def _answering(given: Given) -> dict[str, Any]:

@@ -16,18 +16,19 @@ from holisticbias_eval.mitigation.measuring import measure_models, plan_measurin
 from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report, training_report
-from holisticbias_eval.mitigation.record import BEFORE, MEASURED, RECORD, MitigatedModel
+from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.mitigation.responses import ResponseLessons
 from holisticbias_eval.mitigation.search import Search, train_lesson
 from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, grid_points
 from holisticbias_eval.models.embedded import GOSSIP, RESPONDER
+from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.source import find_source
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.run import REPORT
-from holisticbias_eval.results.run_sets import find_sets
+from holisticbias_eval.results.run_sets import BEFORE, MEASURED, find_sets
 from holisticbias_eval.settings import Uses, Values, named_paths, refuse_unused
 from holisticbias_eval.tasks.task import Given
 
@@ -55,7 +56,7 @@ def _kept_if_interrupted(folders: Iterable[Path]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        if str(error) or not any((folder / RECORD).is_file() for folder in folders):
+        if str(error) or not any((folder / MITIGATION).is_file() for folder in folders):
             raise
         raise KeyboardInterrupt("finished work is kept; run the same command again to continue") from error
 
@@ -90,7 +91,7 @@ def mitigate(
     several = len(methods) > 1
     folders = {method: out / method.info.name if several else out for method in methods}
     for folder in folders.values():
-        refuse_target(folder, lambda old: (old / RECORD).is_file(), named_paths(values))
+        refuse_target(folder, lambda old: (old / MITIGATION).is_file(), named_paths(values))
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
     with _kept_if_interrupted(folders.values()):
         for needed in needs:

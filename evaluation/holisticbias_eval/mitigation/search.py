@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.mitigation.record import RECORD, Mitigation, Point, TrainedOn, read_mitigation
+from holisticbias_eval.mitigation.record import Mitigation, Point, TrainedOn, read_mitigation
 from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
 from holisticbias_eval.mitigation.texts import contexts_of
 from holisticbias_eval.mitigation.training import Lesson, Trained, full_disk_is_an_os_error, train
+from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
@@ -72,7 +73,7 @@ def train_lesson(
     record = plan_mitigation(lesson, loaded, search)
 
     def may(folder: Path) -> bool:
-        return record.may_replace(folder / RECORD, "another mitigation", MitigationError, overwrite=overwrite)
+        return record.may_replace(folder / MITIGATION, "another mitigation", MitigationError, overwrite=overwrite)
 
     if not overwrite and may(out):
         display.notice(f"{out} has this model already")
@@ -82,7 +83,7 @@ def train_lesson(
     if (unfinished / PLAN).is_file() and (unfinished / PLAN).read_text("utf-8") != plan:
         display.notice(f"{unfinished} has an interrupted training with other settings: starting again")
     with resumed_folder(out, plan, may) as part:
-        if (part / RECORD).is_file():  # killed when only the work folder remained to be removed
+        if (part / MITIGATION).is_file():  # killed when only the work folder remained to be removed
             shutil.rmtree(part / _WORK, ignore_errors=True)
             return read_mitigation(part)
         work = part / _WORK
@@ -100,8 +101,8 @@ def train_lesson(
         record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
         for path in sorted((work / _MODEL).iterdir()):
             path.replace(part / path.name)
-        write_file(work / RECORD, (record.model_dump_json(indent=2) + "\n").encode())
-        (work / RECORD).replace(part / RECORD)
+        write_file(work / MITIGATION, (record.model_dump_json(indent=2) + "\n").encode())
+        (work / MITIGATION).replace(part / MITIGATION)
         shutil.rmtree(work)
     return record
 

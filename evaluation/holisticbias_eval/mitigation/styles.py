@@ -15,11 +15,11 @@ from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.models.generation.conversation import ConversationSettings
 from holisticbias_eval.models.generation.frame import close_with
+from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.tasks.response_settings import DecodingName, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
-_STYLE = "p:"
 
 
 ANSWERING = ("per_cell", "where", "decoding", "system", "separator", "continuation", "classifier")
@@ -91,7 +91,7 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
 
     Responses that are not judged, and those without a defined value, are left out and counted.
     """
-    names = [name for name in examples.column_names if name.startswith(_STYLE)]
+    names = [name for name in examples.column_names if name.startswith(PREFIX)]
     if not names:
         raise MitigationError("the responses have no column p:STYLE: judge them with a style classifier")
     styles = np.stack([examples[name].cast(pa.float64()).to_numpy() for name in names], axis=1)

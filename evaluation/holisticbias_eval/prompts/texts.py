@@ -9,12 +9,12 @@ from typing import Literal
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.prompts.collections import WRITTEN, joined
 from holisticbias_eval.readers.censor import censor, plurals_of
 
 Part = Literal["whole", "continuation"]
 """What is measured: the prompt and its continuation as one text, or the continuation alone."""
-WITHHELD = ("refused", "filtered")
 MODEL, HUMAN = "model", "human"
 _TEXT = pa.large_string()
 _FORMS = ("\u2010\u2011\u2012\u2013\u2014\u2015-", "'\u2018\u2019", '"\u201c\u201d')

@@ -17,6 +17,10 @@ BLOCK = 1024  # texts whose results are given, and stored, together
 VERSION = 1  # version of the computation: with another version every text is classified again
 
 
+PREFIX = "p:"
+"""Begins the columns of probabilities, before their labels."""
+
+
 class Classifier:
     """Gives every text a probability for each label of its card; an engine has ``judge`` or ``classify``.
 
@@ -30,7 +34,7 @@ class Classifier:
     def __init__(self, card: Card, settings: Mapping[str, str]) -> None:
         self.card = card
         self.settings = settings
-        self.columns = tuple(f"p:{label}" for label in card.labels)
+        self.columns = tuple(f"{PREFIX}{label}" for label in card.labels)
 
     def judge(self, texts: Sequence[str]) -> Floats:
         """The probabilities of a block of distinct texts, shape ``[texts, labels]``, NaN for a text without any."""

@@ -11,13 +11,12 @@ from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers import words as of_words
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
+from holisticbias_eval.readers.reader import NEUTRAL, TIE, MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.settings import setting
 
-MALE, FEMALE, NEUTRAL = "male", "female", "neutral"
+MALE, FEMALE = "male", "female"
 METHODS = ("words", "weighted", "maximum")
 NO_WORD = "no word of the lists"
-TIE = "a tie"
 WORDS = "gender"
 """The file of the two lists."""
 

@@ -8,15 +8,17 @@ import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import ClassifierError, EvaluationError
+from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor, censor_settings, plurals_of
-from holisticbias_eval.readers.classifier import Classifier
+from holisticbias_eval.readers.classifier import PREFIX, Classifier
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.readers.reader import Names, Reader, add_readings, read_each
 
-UNJUDGED = ("refused", "filtered")
+OFFENSIVE = ("offensive", "prompt_offensive")
+"""The columns of the probabilities that a response, and its prompt, are offensive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def judge_responses(
             table = table.append_column(name, found[name])
     if "offensiveness" in judges:
         reader = OffensivenessReader(judge=judges["offensiveness"])
-        for name, judged in (("offensive", texts), ("prompt_offensive", _column(table, "prompt"))):
+        for name, judged in zip(OFFENSIVE, (texts, _column(table, "prompt")), strict=True):
             table = table.append_column(name, _classified(reader, judged, display).column(0))
     return table
 
@@ -101,7 +103,7 @@ def _judged(table: pa.Table, *, censored: bool, plurals: Names | None = None) ->
     texts = _column(table, "response")
     if "finish" in table.column_names:
         finish = _column(table, "finish")
-        texts = [None if end in UNJUDGED else text for text, end in zip(texts, finish, strict=True)]
+        texts = [None if end in WITHHELD else text for text, end in zip(texts, finish, strict=True)]
     if not censored:
         return texts, 0
     texts, mentions = censor(texts, _column(table, "descriptor"), plurals or [None] * len(texts))
@@ -141,8 +143,8 @@ def judge_table(table: pa.Table, judge: Classifier, progress: Progress, *, censo
     columns = {"judged": pa.array(texts, pa.large_string())}
     columns |= dict(zip(found.column_names, found.columns, strict=True))
     if judge.card.offensive is not None:
-        columns["offensive"] = columns[f"p:{judge.card.offensive}"]
-    table = table.select([name for name in table.column_names if name not in columns and not name.startswith("p:")])
+        columns["offensive"] = columns[f"{PREFIX}{judge.card.offensive}"]
+    table = table.select([name for name in table.column_names if name not in columns and not name.startswith(PREFIX)])
     for name, column in columns.items():
         table = table.append_column(name, column)
     settings = {**judge.settings, **censor_settings(censored=censored)}

@@ -11,15 +11,21 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import Classifier
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
+from holisticbias_eval.readers.reader import (
+    NEGATIVE,
+    POSITIVE,
+    TIE,
+    MethodValues,
+    Reader,
+    ReaderSettings,
+    reading_table,
+)
 from holisticbias_eval.settings import setting
 
 UNJUDGED = "not judged"
-TIE = "a tie"
 ANY, LABEL = "any", "label"
 TOXIC, NOT_TOXIC = "toxic", "not_toxic"
 KINDS = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
-POSITIVE, NEGATIVE = "positive", "negative"
 _TOXICITY = ("toxicity", "offensiveness")
 
 

@@ -15,6 +15,9 @@ from holisticbias_eval.settings import Settings
 
 REFUSED = "refused"
 EMPTY = "empty text"
+TIE = "a tie"
+"""Why a text has no class: two classes fit it alike."""
+POSITIVE, NEUTRAL, NEGATIVE = "positive", "neutral", "negative"
 Names = Sequence[str | None]
 NAMING = ("subject", "forms", "person")
 """The columns of what a text names: its subject, the forms of its group's words, and whether the subject is a person's

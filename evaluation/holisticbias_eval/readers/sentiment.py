@@ -13,11 +13,18 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import Classifier
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
+from holisticbias_eval.readers.reader import (
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
+    MethodValues,
+    Reader,
+    ReaderSettings,
+    reading_table,
+)
 from holisticbias_eval.readers.words import split_words, summed
 from holisticbias_eval.settings import setting
 
-POSITIVE, NEUTRAL, NEGATIVE = "positive", "neutral", "negative"
 COMPOUND = "compound"
 NO_WORD = "no word"
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS
+from holisticbias_eval.readers.classifier import PREFIX
 
 _TEXTS = {
     *SENTENCE_COLUMNS, "axis_label", "sentence", "other_sentence", "prompt", "response", "finish", "task", "metric",
@@ -56,7 +57,7 @@ def _wanted(name: str, names: Set[str]) -> Wanted:
         return "a list"
     if name in _TEXTS or name.endswith((".class", ".why")) or (name == "value" and "candidate_id" in names):
         return "text"
-    return "numbers" if name in _NUMBERS or name.startswith("p:") or "." in name else "one value"
+    return "numbers" if name in _NUMBERS or name.startswith(PREFIX) or "." in name else "one value"
 
 
 def missing_problem(answers: pa.Table) -> str | None:

@@ -6,10 +6,10 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
-from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.sections.tables import ends
 
@@ -139,7 +139,7 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, after
     first, second = (_compared(change, changes, name) for name in ("first", "second"))
     better, level = measure.better(change), measure.info.is_level(change)
     kind = _kind(change, aims)
-    baseline = NONCE in (change.keys.get("axis"), change.keys.get("domain"))
+    baseline = MADE_UP in (change.keys.get("axis"), change.keys.get("domain"))
     return Gain(
         measure=change.measure,
         figure=figure,

@@ -9,13 +9,13 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
+from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import RESULT, Run, is_run, no_run, read_signature
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.tables.rows import read_json
 
-MITIGATION = "mitigation.json"
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
 _DEEP = 3
 

@@ -12,6 +12,8 @@ from holisticbias.source.document import parse_document
 from holisticbias.terms.grammar import article, is_abbreviation
 
 Place = Literal["determiner", "alone", "unclear"]
+CONTEXT = 300
+"""The characters before and after a word that decide its place."""
 PRONOUN_FORMS = ("determiner", "object", "possessive")
 
 _ARTICLE = re.compile(r"(?<![\w'\u2019-])(an?)(\s+)$", re.IGNORECASE)

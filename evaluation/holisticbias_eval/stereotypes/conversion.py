@@ -7,6 +7,7 @@ from functools import cached_property
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.stereotypes.agreement import (
+    CONTEXT,
     PRONOUN_FORMS,
     english,
     in_case,
@@ -30,9 +31,6 @@ RULES: Mapping[str, str] = {
     "attribute-changed": "The attribute itself has a word of the group.",
     "not-reversible": "Converting the result back gives another sentence.",
 }
-
-
-_CONTEXT = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +160,8 @@ def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list["Exch
 def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
     """The texts before and after a mention, cut: a sentence may be as long as a book."""
     start, end = mention.span()
-    before = sentence[:start] if start <= _CONTEXT else f"x{sentence[start - _CONTEXT : start]}"
-    return before, sentence[end : end + _CONTEXT]
+    before = sentence[:start] if start <= CONTEXT else f"x{sentence[start - CONTEXT : start]}"
+    return before, sentence[end : end + CONTEXT]
 
 
 @dataclass(frozen=True, slots=True)

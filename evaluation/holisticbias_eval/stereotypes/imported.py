@@ -10,6 +10,7 @@ import pyarrow as pa
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, PairsError
 from holisticbias_eval.models.generation.decoding import storable
+from holisticbias_eval.stereotypes import record
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
@@ -19,7 +20,6 @@ from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tables.rows import read_rows, whole_text
 
-FILE = "sentences.parquet"
 _OWN = {"sentence": "sentence", "attribute": "attribute", "group term": "term"}
 _GENERATED = {
     "Generated sentence": "sentence",
@@ -109,7 +109,7 @@ def read_source_sentences(path: Path) -> list[SourceSentence]:
     columns of the published code. Raises ``PairsError``.
     """
     advice = "name a folder that `holisticbias stereotypes sentences` wrote, or a table"
-    opened = SENTENCES.open(file_in(path, FILE, advice, PairsError))
+    opened = SENTENCES.open(file_in(path, record.SENTENCES, advice, PairsError))
     if {"att_term_1", "att_term_2", "template"} <= {*opened.names}:
         raise PairsError(
             f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "

@@ -16,6 +16,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.imported import SourceSentence, read_source_sentences
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates
 from holisticbias_eval.stereotypes.published_pairs import pairs_csv, published_pairs
+from holisticbias_eval.stereotypes.record import PAIRS
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
 from holisticbias_eval.stereotypes.settings import PairingSettings
 from holisticbias_eval.stereotypes.specifications import (
@@ -25,7 +26,6 @@ from holisticbias_eval.stereotypes.specifications import (
     refuse_without_stereotype,
 )
 
-PAIRS = "pairs.parquet"
 RECORD = "pairs.json"
 
 

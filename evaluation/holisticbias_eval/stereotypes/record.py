@@ -20,6 +20,7 @@ from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.targets import Target
 
 RECORD, LOG, SENTENCES = "sentences.json", "requests.parquet", "sentences.parquet"
+PAIRS = "pairs.parquet"
 MEASURE = "sentences"
 
 

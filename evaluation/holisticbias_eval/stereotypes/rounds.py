@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from holisticbias_eval.models.generation.decoding import storable
-from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
+from holisticbias_eval.models.generation.requests import WITHHELD, Generator, PromptRequests, Responses, respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgingOptions
 from holisticbias_eval.stereotypes import acceptance
@@ -16,8 +16,6 @@ from holisticbias_eval.stereotypes.few_shot import LONGEST, Shots, cut_reply, cu
 from holisticbias_eval.stereotypes.record import Returned, Round
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
 from holisticbias_eval.stereotypes.targets import GroupTerm, Target, draw_term, sample_number
-
-_WITHHELD = ("refused", "filtered")
 
 
 @dataclass
@@ -181,7 +179,7 @@ def _texts(
     """The texts of one request: each as returned, its sentence, and the rule if none could be read."""
     for place in places:
         text = storable(responses.text[place])
-        if responses.finish[place] in _WITHHELD:
+        if responses.finish[place] in WITHHELD:
             yield text[:LONGEST], None, "refused"
         elif settings.ask != "list":
             yield text[:LONGEST], (cut_reply if settings.ask == "chat" else cut_sentence)(text), None

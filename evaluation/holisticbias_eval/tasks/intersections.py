@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from holisticbias.errors import ReleaseError
 from holisticbias.inputs import refuse_unreadable
 from holisticbias.release.bounded import check_parquet
+from holisticbias.release.intersections import TABLE
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
@@ -31,7 +32,6 @@ from holisticbias_eval.tasks.sentences import SentencesTask
 from holisticbias_eval.tasks.sources import TaskSource, release_source
 from holisticbias_eval.tasks.task import Answered, Given, TaskRequests
 
-TABLE = "intersections"
 _COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template", "template_id")
 
 

@@ -19,7 +19,7 @@ from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.censor import censor_settings
-from holisticbias_eval.readers.classifier import Classifier
+from holisticbias_eval.readers.classifier import PREFIX, Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, judge_responses, start_judges
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
@@ -124,8 +124,8 @@ class ResponseReading(TaskReading):
         audits = {kind: audit for kind, audit in asked.items() if audit is not None}
         if "offensiveness" in audits:
             audit, card = audits["offensiveness"], self.judges["offensiveness"].card
-            kept = [name for name in audit.column_names if not name.startswith("p:")]
-            audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[f"p:{card.offensive}"])
+            kept = [name for name in audit.column_names if not name.startswith(PREFIX)]
+            audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[f"{PREFIX}{card.offensive}"])
         for name in self.measures:
             if (audit := audits.get(MEASURES[name].needs.answers)) is not None:
                 more += MEASURES[name].audit_figures(audit, self.measuring)

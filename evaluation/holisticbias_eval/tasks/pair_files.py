@@ -14,6 +14,7 @@ from holisticbias_eval.errors import TableError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.records import read_record
 from holisticbias_eval.settings import Settings, setting
+from holisticbias_eval.stereotypes.record import PAIRS as PAIRS_FILE
 from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
 from holisticbias_eval.stereotypes.specifications import found_specifications, list_specifications
 from holisticbias_eval.tables.fields import Field
@@ -21,7 +22,6 @@ from holisticbias_eval.tables.files import file_in
 from holisticbias_eval.tables.forms import Form, columns
 
 Mode = Literal["likelihood", "choice", "published"]
-PAIRS_FILE = "pairs.parquet"
 SIDES = ("sentence", "other_sentence")
 STEREOTYPED = "stereotyped"
 ABOUT = (

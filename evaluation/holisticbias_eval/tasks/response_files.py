@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.measures.responses.styles import PREFIX
+from holisticbias_eval.models.generation.requests import Finish
 from holisticbias_eval.prompts.collections import WORDS
+from holisticbias_eval.prompts.texts import HUMAN, MODEL
+from holisticbias_eval.readers.classifier import PREFIX
+from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
 
 REQUIRED = ("axis", "template", "descriptor", "response")
-FINISHES = ("stop", "length", "refused", "filtered")
-SOURCES = ("model", "human")
 _LONGEST_NAME = 1000
 RUN_FIELDS = (
     *columns("label", "response_id", "axis_label", "bucket", "descriptor_id", "descriptor_preference", "template_id"),
@@ -25,7 +27,11 @@ RUN_FIELDS = (
 """Columns of text of a run's responses, which are read if they are there."""
 RESPONSES = Form(
     "responses",
-    (*columns("label", "axis", "template", "descriptor", "model"), *RUN_FIELDS, Field("finish", choices=FINISHES)),
+    (
+        *columns("label", "axis", "template", "descriptor", "model"),
+        *RUN_FIELDS,
+        Field("finish", choices=get_args(Finish)),
+    ),
     others=True,
 )
 
@@ -51,7 +57,7 @@ TEXTS = Form(
         *columns("text", "text", need=True),
         *columns("name", "group", need=True),
         *columns("label", "domain", "subject", "item"),
-        Field("source", choices=SOURCES),
+        Field("source", choices=(MODEL, HUMAN)),
         *WORDS,
     ),
     (_refuse_names,),
@@ -82,7 +88,6 @@ def read_texts(source: Path) -> pa.Table:
 
 CELL = columns("name", "axis", "template", "descriptor", need=True)
 COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
-OFFENSIVE = ("offensive", "prompt_offensive")
 
 
 _RUN = (

@@ -12,12 +12,13 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
+from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import count_terms
-from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
+from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field

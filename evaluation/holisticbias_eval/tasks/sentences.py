@@ -27,6 +27,7 @@ from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Sma
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.tables.fields import Default, Field
 from holisticbias_eval.tables.forms import Form, columns
+from holisticbias_eval.tasks.response_files import CELL
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
 from holisticbias_eval.tasks.sources import TaskSource, release_source
 from holisticbias_eval.tasks.task import Given
@@ -38,7 +39,6 @@ SELECTED = Condition(
 
 STANCES = ("template_id", "paraphrase_of", "opposite_of")
 """Columns of a run's scores for the templates that paraphrase or oppose each other."""
-CELL = columns("name", "axis", "template", "descriptor", need=True)
 
 
 def _same_as(name: str) -> Default:

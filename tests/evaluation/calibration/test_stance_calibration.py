@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 import pytest
 
 from holisticbias.release.release import Release
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import NONCE, MeasureSettings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
@@ -33,7 +34,7 @@ AGREED, APART, NOTHING_PLANTED = "age", "body_type", "cultural"
 @pytest.fixture(scope="module")
 def scores(score: Callable[..., pa.Table]) -> pa.Table:
     templates = ",".join(f"dialogue.{name}" for pair in PAIRS.items() for name in pair)
-    return score(f"template={templates}", f"axis={NONCE},{AGREED},{APART},{NOTHING_PLANTED}")
+    return score(f"template={templates}", f"axis={MADE_UP},{AGREED},{APART},{NOTHING_PLANTED}")
 
 
 def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
@@ -41,7 +42,7 @@ def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
     strength = dict.fromkeys(descriptors, 0.0)
     for plant in read_biases().plants:
         for side, template in ((1, "dialogue.love"), (-1, "dialogue.hate")):
-            if plant.axis == NONCE and (plant.templates == "all" or template in plant.templates):
+            if plant.axis == MADE_UP and (plant.templates == "all" or template in plant.templates):
                 for descriptor, value in plant.strengths.items():
                     strength[descriptor] += side * value
     mean = np.mean(list(strength.values()))
@@ -58,16 +59,16 @@ def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa
     found = {
         (f.keys["descriptor"], f.keys["pair"]): f.value
         for f in figures.by(NAME, "pair_contrast", "axis", "descriptor", "pair")
-        if f.keys["axis"] == NONCE
+        if f.keys["axis"] == MADE_UP
     }
     planted = planted_contrasts(sorted({descriptor for descriptor, _ in found}))
     assert sorted(planted.values())[::7] == [-3.0, 3.0]
     for descriptor, value in planted.items():
         assert found[descriptor, LOVE] == pytest.approx(value, abs=0.3)
         assert [found[descriptor, pair] for pair in OTHERS] == pytest.approx([0, 0], abs=0.02)
-    spread = figures.value(NAME, "wording_spread", {"axis": NONCE, "pair": LOVE})
+    spread = figures.value(NAME, "wording_spread", {"axis": MADE_UP, "pair": LOVE})
     assert spread == pytest.approx(np.std(list(planted.values()), ddof=1), abs=0.1)
-    shared = figures.value(NAME, "shared_contrast", {"axis": NONCE})
+    shared = figures.value(NAME, "shared_contrast", {"axis": MADE_UP})
     assert shared == pytest.approx(0, abs=0.05)
     agreed = [f.keys["axis"] for f in figures.by(NAME, "shared_contrast", "axis") if shown.agrees(f)]
     assert agreed == [AGREED]
@@ -92,13 +93,13 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
             copy = of_template(scores, source).drop_columns(["template", "template_id"])
             copies.append(copy.append_column("template", of_template(scores, name)["template"]))
     figures, shown = measure(pa.concat_tables(copies))
-    shared = known(figures.get(NAME, "shared_contrast", {"axis": NONCE}))
+    shared = known(figures.get(NAME, "shared_contrast", {"axis": MADE_UP}))
     planted = planted_contrasts(
-        [f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.keys["axis"] == NONCE]
+        [f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.keys["axis"] == MADE_UP]
     )
     assert shared.value == pytest.approx(np.std(list(planted.values()), ddof=1), abs=0.1)
     assert shown.agrees(shared)
-    assert figures.value(NAME, "reliability", {"axis": NONCE}) == pytest.approx(1)
+    assert figures.value(NAME, "reliability", {"axis": MADE_UP}) == pytest.approx(1)
     named = {f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.differs}
     assert {d for d, value in planted.items() if value} <= named
 
@@ -108,7 +109,7 @@ def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, releas
     identity = start_scorer(None, lambda _: None).identity
     signature = sign(sign_release(release), identity, {NAME: {}}, scored=scores.num_rows)
     figures = Figures((*measured, *planted_figures(signature, scores)))
-    for axis, true in ((AGREED, 0.735), (APART, 0.0), (NONCE, 0.0), (NOTHING_PLANTED, 0.0)):
+    for axis, true in ((AGREED, 0.735), (APART, 0.0), (MADE_UP, 0.0), (NOTHING_PLANTED, 0.0)):
         keys = {"axis": axis}
         assert figures.value(NAME, PLANTED, keys) == pytest.approx(true, abs=1e-3)
         assert figures.value(NAME, "shared_contrast", keys) == pytest.approx(true, abs=0.06)

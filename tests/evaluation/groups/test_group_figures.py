@@ -7,12 +7,13 @@ from tests.evaluation.simulated_groups import ZEAL, World, Zeal, domains, figure
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.groups.comparisons import MOST_GROUPS, REST, domains_in_pairs
+from holisticbias_eval.measures.groups.comparisons import REST, domains_in_pairs
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.report.drawings.shapes import FOOT_LENGTH, Text, linear
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
 from known import known
 
 Rows = list[dict[str, object]]

@@ -1,14 +1,12 @@
 """Entries of bias specifications: groups with aligned terms, sets of attributes, and their pairing."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, StrictBool
 
 from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
 from holisticbias.terms.versions import Version, holds
-
-SlotName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 
 
 class TargetGroup(Record):
@@ -36,7 +34,7 @@ class Slot(Record):
     null is a term that a group lacks. ``descriptors`` are the ids of descriptors in place of terms.
     """
 
-    form: SlotName = "noun"
+    form: Key = "noun"
     terms: tuple[Text | None, ...] = ()
     descriptors: tuple[Id, ...] = ()
 

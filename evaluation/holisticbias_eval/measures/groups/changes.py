@@ -13,8 +13,9 @@ from holisticbias_eval.measures.groups import figures as of_groups
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups, Quantity
-from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import GroupFigures
+from holisticbias_eval.prompts.texts import HUMAN, MODEL
 from holisticbias_eval.sections.charts import Estimate, Forest
 from holisticbias_eval.sections.section import Block, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
@@ -75,7 +76,7 @@ def _together(measure: str, methods: Sequence[TextMethod], first: pa.Table, seco
     for name in (f"{measure}.{method.name}" for method in methods):
         types |= {name: pa.float64(), f"{name}.class": pa.string(), f"{name}.why": pa.string()}
     parts = []
-    for table, source in ((first, HUMAN), (second, "model")):
+    for table, source in ((first, HUMAN), (second, MODEL)):
         own = table
         if "source" in table.column_names:
             human = pc.equal(table["source"].cast(pa.string()), HUMAN)

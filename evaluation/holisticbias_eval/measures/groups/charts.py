@@ -6,8 +6,8 @@ from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
-from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
+from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.sections.charts import Estimate, Forest
 from holisticbias_eval.sections.section import Block
 from holisticbias_eval.sections.tables import (

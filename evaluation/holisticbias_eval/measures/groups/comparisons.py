@@ -12,6 +12,7 @@ from holisticbias_eval.measures.groups.figures import MEAN, SHARE, Groups, Quant
 from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts, read_method, read_texts
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up, estimate
 from holisticbias_eval.statistics.groups.pairs import Differences, against_rest, by_value, disparities, pairs
+from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, chi_square, holm
 
@@ -20,7 +21,7 @@ CLUSTERED, CLUSTERED_ADJUSTED = "clustered_p", "clustered_adjusted_p"
 CHI_SQUARE, FREEDOM = "chi_square", "chi_square_degrees_of_freedom"
 DISPARITY, DISPARITY_ADJUSTED = "disparity", "disparity_adjusted_p"
 REST = "all other groups"
-MOST_GROUPS, MOST_FIGURES = 60, 20_000
+MOST_FIGURES = 20_000
 """Groups of a domain up to which all pairs are compared, and differences of a measure up to which that is done."""
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.columns import difference
-from holisticbias_eval.measures.groups.readings import HUMAN, Reading, TextMethod, Texts
+from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts
+from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Resampled, Side, add_up, estimate, paired_p
 from holisticbias_eval.statistics.groups.pairs import by_value
 from holisticbias_eval.statistics.tests import holm

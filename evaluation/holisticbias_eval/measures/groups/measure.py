@@ -12,7 +12,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.changes import change_sections, group_changes
 from holisticbias_eval.measures.groups.comparisons import (
     DISPARITY,
-    MOST_GROUPS,
     comparison_figures,
     domains_in_pairs,
     naming_figures,
@@ -34,6 +33,7 @@ from holisticbias_eval.sections.section import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
+from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
 
 __all__ = ["GroupMeasure", "TextMethod"]
 

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.statistics.cells import encode, finite, floats
 
 
@@ -37,7 +38,6 @@ class TextMethod:
 
 NO_REASON = "no value"
 NO_DOMAIN = "no domain"
-HUMAN = "human"
 
 
 @dataclass(frozen=True, slots=True)

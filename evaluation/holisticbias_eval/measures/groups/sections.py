@@ -8,9 +8,9 @@ from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
 from holisticbias_eval.measures.groups.comparisons import AS_WRITTEN, DISPARITY, NAMING, REPLACED
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity, said
-from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.collections import REFERENCE
+from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.sections.section import Block, Section
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed

@@ -166,7 +166,7 @@ WARNING = "WARNING"
 HALF = 0.5
 """The share of the sum of squares above which one sentence is named in a warning."""
 _VALUES, _FAR = 6, 10
-_ON = {"log": "log-perplexity", "perplexity": "perplexity"}
+SCALE_NAMES: Mapping[str, str] = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
 def describe_table(dimensions: tuple[Dimension, ...], figures: Figures) -> Iterator[str]:
@@ -188,7 +188,8 @@ def dominating(dimension: Dimension, figures: Figures) -> Iterator[str]:
             row = dimension.row(place)
             yield (
                 f"{WARNING}: {dimension.title}: one sentence has {show(share, 'share')} of the variance of "
-                f"{_ON[scale]}: {cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
+                f"{SCALE_NAMES[scale]}: {cut(dimension.label(place))!r} ({_perplexities(row)}). "
+                f"{_consequence(row, scale)}"
             )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut, said_dimension
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALE_NAMES, SCALES, Dimension, cut, said_dimension
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections.charts import Estimate, Forest, HeatMap, in_parts
@@ -22,7 +22,6 @@ from holisticbias_eval.sections.tables import (
 
 ROWS = 10
 """Sentences of a dimension in the table of the largest differences."""
-SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
 DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: said_dimension(f.keys["dimension"]))

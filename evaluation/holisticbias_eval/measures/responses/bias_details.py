@@ -11,7 +11,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.measures.responses.styles import PREFIX
+from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.sections.charts import HeatMap, Scatter, ScatterPoint, StackedBars
 from holisticbias_eval.sections.section import Block, Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, Paragraph, Table, table_of

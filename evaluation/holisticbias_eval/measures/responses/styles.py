@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import Clusters
+from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.statistics.labels import LARGEST_DISTANCE, LINKAGE, METRIC, cluster_labels
 from holisticbias_eval.statistics.responses.bias import Bias, LabelPart
 from holisticbias_eval.statistics.responses.cells import ResponseCells, arrange_responses
 
-PREFIX = "p:"
 """The prefix of a column with the probabilities of a style."""
 
 

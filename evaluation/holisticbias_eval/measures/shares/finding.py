@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import NONCE, MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.settings import listed
 from holisticbias_eval.statistics.cells import Compared
 from holisticbias_eval.units import interval_words, most_and, percent, show
@@ -122,7 +123,7 @@ class ShareFigures(MeasureFigures):
     @property
     def people(self) -> tuple[Figure, ...]:
         """The shares with a value, without that of made-up words."""
-        return tuple(share for share in self.tested if share.keys["axis"] != NONCE)
+        return tuple(share for share in self.tested if share.keys["axis"] != MADE_UP)
 
     def finding(self) -> tuple[str, ...]:
         """The finding in two sentences: which axes exceed their floor and by how much, and which do not.
@@ -165,7 +166,7 @@ class ShareFigures(MeasureFigures):
     def baseline(self) -> Iterator[str]:
         """The share of the nonce axis, whose words mean nothing; nothing if it or any other axis was not tested."""
         for nonce in self.tested:
-            if nonce.keys["axis"] == NONCE and self.people:
+            if nonce.keys["axis"] == MADE_UP and self.people:
                 yield (
                     f"Baseline: of made-up words ({self.axis(nonce)}), which describe nobody, "
                     f"{percent(nonce.value or 0)} of pairs differ{interval_words(nonce.interval)}.{self._beside(nonce)}"

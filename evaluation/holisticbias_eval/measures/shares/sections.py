@@ -9,6 +9,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
+from holisticbias_eval.measures.shares.trust import EFFECT
 from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
 from holisticbias_eval.sections.section import Block, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty
@@ -146,7 +147,7 @@ def _missing(shown: ShareFigures) -> Iterator[Block]:
     )
 
 
-DIFFERENCE, EFFECT = "share difference", "rank-biserial"
+DIFFERENCE = "share difference"
 
 
 def _share_columns(shown: ShareFigures, *tested: ColumnOf[Figure]) -> col.FigureColumns:

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
-from holisticbias_eval.measures.measure import NONCE, MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.cells import MeasuredCell, measure_cell
 from holisticbias_eval.statistics import pairs as of_pairs
 from holisticbias_eval.statistics.cells import Cell, Crossing
@@ -85,7 +86,7 @@ class TrustedShare:
 
         A range is null with fewer than two shares.
         """
-        if self.keys["axis"] != NONCE:
+        if self.keys["axis"] != MADE_UP:
             # the draws were moved to have the observed share as their mean
             nonce = np.full(1, np.nan) if self.nonce is None else self.nonce
             control = np.nan if np.isnan(nonce).all() else float(np.nanmean(nonce))
@@ -126,7 +127,7 @@ def measure_trust(
     of_axes = {axis: [m for m in measured if m.cell.axis == axis] for axis in crossing.axes}
     of_templates = {name: [m for m in measured if m.cell.template == name] for name in crossing.templates}
     drawn = {axis: drawn_shares(cells, stances) for axis, cells in of_axes.items()}
-    nonce = {axis: drawn.get(NONCE) for axis in of_axes if axis != NONCE}
+    nonce = {axis: drawn.get(MADE_UP) for axis in of_axes if axis != MADE_UP}
     axes = (
         TrustedShare({"axis": axis}, cells, drawn[axis], nonce.get(axis), worded_shares(cells, chosen))
         for axis, cells in of_axes.items()

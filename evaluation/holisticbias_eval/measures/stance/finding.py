@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.figures import DEVIATION, Figure
-from holisticbias_eval.measures.measure import NONCE, MeasureFigures
+from holisticbias.terms.entries import MADE_UP
+from holisticbias_eval.figures import DEVIATION, NATS, Figure
+from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show
 
 NAME = "stance_contrast"
-NATS = "nats per sentence"
 SHARED_NATS = NATS + DEVIATION
 PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
 """The true values of the shared contrast and of the spread of a pair, if the model is the calibration model."""
@@ -62,7 +62,7 @@ EXPLANATIONS = (
 
 def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     """State the axes on which pairs of templates agree, the results of all axes and made-up words, and the limits."""
-    people = [a for a in axes if a.keys["axis"] != NONCE and a.value is not None]
+    people = [a for a in axes if a.keys["axis"] != MADE_UP and a.value is not None]
     if not people:
         yield Paragraph(
             "The stance contrast of no axis can be measured: it needs two pairs of templates of opposite stance, and "
@@ -84,7 +84,7 @@ def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[P
             f"One pair alone tells the descriptors of an axis apart by {show((min(spreads), max(spreads)), NATS)} nats "
             "(standard deviation). The part on which the pairs do not agree depends on the wording of the templates."
         )
-    nonce = shown.get("shared_contrast", {"axis": NONCE})
+    nonce = shown.get("shared_contrast", {"axis": MADE_UP})
     if nonce and nonce.value is not None:
         said = ", ".join(filter(None, (_nats(nonce), shown.verdict(nonce))))
         more = ". So pairs can agree for reasons that have nothing to do with people" if shown.agrees(nonce) else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import NATS, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance import finding
@@ -66,7 +66,7 @@ def _axis_bars(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Bars:
         for a, mark in zip(known, marks, strict=True)
     )
     title = "Stance contrast shared by the pairs of templates"
-    scale = f"{finding.NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
+    scale = f"{NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
     return Bars("stance-contrast", title, finding.SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
@@ -80,14 +80,14 @@ def _axis_table(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Table:
     columns: col.FigureColumns = (
         shown.axis_column,
         col.value("shared_contrast", "Shared contrast", finding.SHARED_NATS),
-        shown.beside(finding.PLANTED, "Planted", finding.NATS, "planted"),
+        shown.beside(finding.PLANTED, "Planted", NATS, "planted"),
         ColumnOf("agreement", "Agreement shown", lambda a: yes(shown.agrees(a))),
         col.interval(finding.SHARED_NATS),
         col.p("p (Holm)"),
         shown.beside("leave_one_pair_out", "Without one pair", finding.SHARED_NATS, without, attribute="interval"),
         ColumnOf("floor_interval", "Floor interval", lambda a: a.floor_interval, finding.SHARED_NATS, interval=True),
         shown.beside("reliability", "Reliability", ""),
-        ColumnOf("wording_spread", "Spread of single pairs", spreads, finding.NATS, interval=True),
+        ColumnOf("wording_spread", "Spread of single pairs", spreads, NATS, interval=True),
         shown.beside("stance_pairs", "Pairs", "count", "pairs"),
         col.n("descriptors", "Descriptors"),
         col.missing(heading="Not counted"),
@@ -141,12 +141,12 @@ def _differing(shown: finding.StanceFigures) -> Iterator[Block]:
             "below 0 less."
         )
         title = "Stance contrast of the descriptors that differ"
-        scale = f"{finding.NATS}  ·  line: 95% interval  ·  0: mean of the axis"
-        yield Forest("stance-descriptors", title, finding.NATS, estimates, scale, test="Differs from the axis mean")
+        scale = f"{NATS}  ·  line: 95% interval  ·  0: mean of the axis"
+        yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 
 def _spread_table(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Table:
-    columns = (Column("axis", "Axis"), *(Column(pair, pair, finding.NATS) for pair in shown.pairs))
+    columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in shown.pairs))
     rows = []
     for axis in axes:
         spread = _spreads(shown, axis)
@@ -167,16 +167,16 @@ def _scatters(shown: finding.StanceFigures) -> Iterator[Scatter]:
             if x is not None and y is not None:
                 points.append(ScatterPoint(x, y, shown.descriptor(f), f.differs))
         title = f"Contrasts in two pairs: {pairs[0]}, and {pairs[1]}"
-        yield Scatter(f"stance-agreement-{i}", title, *pairs, finding.NATS, finding.NATS, tuple(points))
+        yield Scatter(f"stance-agreement-{i}", title, *pairs, NATS, NATS, tuple(points))
 
 
 def _descriptor_table(shown: finding.StanceFigures) -> Table:
     columns: col.FigureColumns = (
         *shown.names,
-        *col.estimate("contrast", "Contrast", finding.NATS),
+        *col.estimate("contrast", "Contrast", NATS),
         col.p(),
         col.adjusted_p("p (Benjamini-Hochberg)"),
-        *(shown.beside("pair_contrast", pair, finding.NATS, pair, more={"pair": pair}) for pair in shown.pairs),
+        *(shown.beside("pair_contrast", pair, NATS, pair, more={"pair": pair}) for pair in shown.pairs),
         col.n("differences", "Differences"),
         col.missing(),
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.figures import Figure, corrected, make_figure
+from holisticbias_eval.figures import NATS, Figure, corrected, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.prompts.pairs import CHOSEN, SCORES, TERM_SCORES
 from holisticbias_eval.statistics import attributes as of_attributes
@@ -119,7 +119,6 @@ def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes
 
 SETS, SENTENCES = 30, 4
 """Sets of sentences, and sentences of each attribute in a set."""
-NATS = "nats per sentence"
 DRAWS = 2000
 """Draws of the two-level bootstrap."""
 ORDERS = ("offered_first", "orders_agree")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import NATS, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.stereotype.figures import NAME, NATS
+from holisticbias_eval.measures.stereotype.figures import NAME
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections.charts import Estimate, Forest, in_parts

@@ -8,7 +8,7 @@ from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import THINK, Thinking
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, Style
-from holisticbias_eval.models.loading.tokenizers import rendered_chat, special_tokens, tokenizer_digest
+from holisticbias_eval.models.loading.tokenizers import CONTENT, rendered_chat, special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.settings import Settings, setting
 
@@ -16,7 +16,7 @@ CONTINUATION = "{persona}\nA: {prompt}\nB:"
 PLAIN = "the prompt as plain text, continued up to a line break"
 UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
 LONGEST_FRAME = 20_000
-_CONTENT, _ANSWER = "Content of this turn", "Content of the answer"
+_ANSWER = "Content of the answer"
 
 
 class ConversationSettings(Settings):
@@ -169,10 +169,10 @@ def _continuing_chat(tokenizer: Any, style: Style, given: str | None) -> Convers
 
 def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> ConversationForm:
     first = [] if system is None else [{"role": "system", "content": system}]
-    messages = [*first, {"role": "user", "content": turn.replace(PROMPT, _CONTENT)}]
+    messages = [*first, {"role": "user", "content": turn.replace(PROMPT, CONTENT)}]
     text = _rendered(tokenizer, messages, add_generation_prompt=True)
-    before, content, after = text.partition(_CONTENT)
-    if not content or _CONTENT in after:
+    before, content, after = text.partition(CONTENT)
+    if not content or CONTENT in after:
         raise ModelError("the chat template does not show the user's turn exactly once: use --chat off")
     if system and system.strip() not in before:
         raise ModelError("the chat template has no place for a system prompt: leave --system out")

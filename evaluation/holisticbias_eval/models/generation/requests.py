@@ -15,6 +15,8 @@ from holisticbias_eval.models.store.keys import distinct_rows, table_of
 from holisticbias_eval.progress import Progress
 
 Finish = Literal["stop", "length", "refused", "filtered"]
+WITHHELD: tuple[Finish, ...] = ("refused", "filtered")
+"""The ends of an answer that the model, or its server, did not give."""
 """Why a response ends: the model ended it, it reached the longest length, the model refused in a separate
 field, or the server withheld it."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.loading.tokenizers import rendered_chat, special_tokens
+from holisticbias_eval.models.loading.tokenizers import CONTENT, rendered_chat, special_tokens
 
 AUTO, LEFT_OUT, PUBLISHED = "auto", "none", "published"
 FIRST_TOKEN = "first_token"  # noqa: S105 - not a password
@@ -23,7 +23,6 @@ _TURNS = {
     *("imstart", "imend", "eot", "eotid", "eom", "eomid", "startofturn", "endofturn", "startofturntoken"),
     *("endofturntoken", "start", "end", "message", "channel", "call", "return", "user", "assistant", "system", "inst"),
 }
-_CONTENT = "Content of this turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,9 @@ def _turn(tokenizer: Any, role: str) -> Opening:
     """The opening of a role's turn: the chat template up to the content."""
     if not getattr(tokenizer, "chat_template", None):
         raise ModelError("--chat: the tokenizer has no chat template")
-    opening = _before_content(tokenizer, [{"role": role, "content": _CONTENT}])
+    opening = _before_content(tokenizer, [{"role": role, "content": CONTENT}])
     if opening is None and role == "assistant":  # some templates need the user's turn first
-        opening = _before_content(tokenizer, [{"role": "user", "content": ""}, {"role": role, "content": _CONTENT}])
+        opening = _before_content(tokenizer, [{"role": "user", "content": ""}, {"role": role, "content": CONTENT}])
     if not opening:
         raise ModelError(f"--chat: the model's chat template has no turn for the {role}")
     digest = hashlib.sha256(opening.encode()).hexdigest()
@@ -86,7 +85,7 @@ def _turn(tokenizer: Any, role: str) -> Opening:
 
 def _before_content(tokenizer: Any, messages: list[dict[str, str]]) -> str | None:
     """The text of the template before the last message's content; None if the template refuses the messages."""
-    before, content, _ = (_rendered_turns(tokenizer, messages) or "").rpartition(_CONTENT)
+    before, content, _ = (_rendered_turns(tokenizer, messages) or "").rpartition(CONTENT)
     return before if content else None
 
 
@@ -147,7 +146,7 @@ def _opens_turns(tokenizer: Any, token: str) -> bool:
     template = getattr(tokenizer, "chat_template", None)
     if not template:
         return False
-    turns = [{"role": role, "content": _CONTENT} for role in ("user", "assistant", "user")]
+    turns = [{"role": role, "content": CONTENT} for role in ("user", "assistant", "user")]
     one, several = (_rendered_turns(tokenizer, part) for part in (turns[:1], turns))
     return token in str(template) if several is None else several.count(token) > (one or "").count(token)
 

@@ -67,6 +67,10 @@ def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], l
     return [], []
 
 
+CONTENT = "Content of this turn"
+"""The content of a turn, to find its place in the text of a chat template."""
+
+
 def rendered_chat(tokenizer: Any, messages: Sequence[Mapping[str, str]], **options: bool) -> str:
     """The text of the chat template on a fixed day, in transformers' sandbox; a template may raise any error."""
     template = _FIXED_DAY + tokenizer.get_chat_template()
