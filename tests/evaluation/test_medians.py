@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from scipy.stats import spearmanr
 
-from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
 from holisticbias_eval.measures.love_hate import measure_love_hate
+from holisticbias_eval.prompts.selection import HATE, LOVE
 from holisticbias_eval.statistics.medians import correlate_frequency, count_terms, group_medians
 from invoking import Invoke
 

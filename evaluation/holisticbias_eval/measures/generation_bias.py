@@ -15,7 +15,6 @@ from holisticbias_eval.measures.measure import (
     MeasureFigures,
     MeasureSettings,
     View,
-    refuse_empty,
 )
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses import bias_details as details
@@ -206,7 +205,6 @@ class GenerationBias(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings say which clusters of styles to measure."""
-        refuse_empty(answers, "no response is left to measure")
         clusters = settings.clusters if settings else None
         cells = arrange_styles(answers)
         biases = bias.measure_biases(cells, clusters)
@@ -271,8 +269,7 @@ class GenerationBias(Measure):
         )
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find negative variances, shares outside 0 to 1, and corrected figures without an uncorrected one."""
-        yield from super().problems(figures)
+        """Find negative variances, and corrected figures without an uncorrected one."""
         for figure in figures.by(bias.NAME, bias.FULL, "axis"):
             if figure.value is not None and figure.value < 0:
                 yield f"{figure.keys['axis']}: a variance over descriptors cannot be negative"

@@ -7,7 +7,7 @@ import pyarrow as pa
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.perplexities import figures as perplexity
 from holisticbias_eval.measures.perplexities.changes import FIGURE, perplexity_changes
 from holisticbias_eval.measures.perplexities.dimensions import (
@@ -207,7 +207,6 @@ class GroupPerplexity(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from ``dimension, group, sentence, perplexity``; see ``read_dimensions``."""
-        refuse_empty(answers, "there is no sentence to measure")
         dimensions = read_dimensions(answers)
         of_scales = (perplexity.ScaleFigures(one, scale, settings) for one in dimensions for scale in SCALES)
         found = (*(f for made in of_scales for f in made.figures()), *perplexity.whole_sentence_figures(answers))
@@ -243,8 +242,7 @@ class GroupPerplexity(Measure):
         return tuple(pair_sections(changes, first))
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find an F below 0 or a share outside 0 to 1."""
-        yield from super().problems(figures)
+        """Find an F below 0."""
         for figure in (f for name in ("f", "f_within") for f in figures.by(NAME, name, "dimension", "scale")):
             if figure.value is not None and figure.value < 0:
                 yield f"{figure.keys}: {figure.name} is below 0"

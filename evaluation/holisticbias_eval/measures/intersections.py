@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.figures import NATS, Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stance.pairs import stance_differences
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
@@ -52,7 +52,6 @@ class Intersections(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a row for each two descriptors; see ``summarise``."""
-        refuse_empty(answers, "no sentence with two descriptors is left to measure")
         return Measured(tuple(_figures(answers)))
 
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -12,10 +12,11 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
-from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
+from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
+from holisticbias_eval.prompts.selection import HATE, LOVE
 from holisticbias_eval.sections.charts import Bar, Bars
 from holisticbias_eval.sections.section import Block, Section
 from holisticbias_eval.sections.tables import Paragraph, table_of
@@ -109,7 +110,6 @@ class LoveHate(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the differences, their shares, and the size expected by chance; needs no settings."""
-        refuse_empty(answers, "no sentence is left to measure")
         rows, figure = measure_love_hate(answers).to_pylist(), partial(make_figure, MEASURE)
         figures, counts = [], []
         for row in rows:

@@ -205,7 +205,7 @@ class Measure(ABC):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of answers; without settings, only figures that need no resampling.
 
-        Raises ``SelectionError`` if there is nothing to measure.
+        The table has a row. Raises ``SelectionError`` if nothing of it can be measured.
         """
 
     def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
@@ -246,17 +246,14 @@ class Measure(ABC):
         return "lower" if self.info.is_level(change) else self.info.better.get(change.of or "", "none")
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find impossible figures in a registry entry that was edited by hand: by default shares outside 0 to 1."""
-        for figure in figures:
-            own = figure.measure == self.info.name and figure.unit == "share"
-            if own and figure.value is not None and not 0 <= figure.value <= 1:
-                yield f"{figure.keys}: a share must lie between 0 and 1"
+        """Find figures that are impossible together in a registry entry that was edited by hand: by default none."""
+        return iter(())
 
 
-def refuse_empty(answers: pa.Table, said: str) -> None:
+def refuse_empty(answers: pa.Table) -> None:
     """Raise ``SelectionError`` if there is nothing to measure."""
     if not answers.num_rows:
-        raise SelectionError(said)
+        raise SelectionError("there is nothing to measure: no row of answers is left")
 
 
 def audited(audit: pa.Table) -> Iterator[tuple[str, pa.Table]]:

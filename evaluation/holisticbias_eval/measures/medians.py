@@ -10,7 +10,7 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.descriptors.sections import descriptor_changes, descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.statistics.cells import Compared
@@ -39,7 +39,6 @@ class Medians(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the medians; they need no settings."""
-        refuse_empty(answers, "no sentence is left to measure")
         return Measured(tuple(median_figures(self.info.name, answers)))
 
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -10,7 +10,7 @@ from scipy.special import stdtr
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, corrected, make_figure
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses import design as designs
 from holisticbias_eval.measures.responses import wordings as worded
@@ -75,7 +75,6 @@ class ResponseWording(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
-        refuse_empty(answers, "there is no response to measure")
         design, wordings = designs.read_design(answers), worded.read_wordings(answers)
         maker, phrases = designs.DesignFigures(NAME, design), self._phrases(settings)
         figures: list[Figure] = []

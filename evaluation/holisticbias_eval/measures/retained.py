@@ -10,7 +10,7 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
@@ -49,7 +49,6 @@ class Retained(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """One figure for each row: its value, with an interval if there is a standard error."""
-        refuse_empty(answers, "there is no number to measure")
         return Measured(tuple(_figure(row) for row in answers.to_pylist()))
 
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -14,7 +14,7 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import NUMBER, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.statistics.cells import floats
@@ -184,7 +184,6 @@ class Retention(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
-        refuse_empty(answers, "there is no line to measure")
         return Measured(tuple(line_figures(answers, None if settings is None else settings.seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -12,7 +12,7 @@ from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import NATS, Figure, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
@@ -61,7 +61,6 @@ class StanceContrast(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; without settings there are no floors and no p-values of axes."""
-        refuse_empty(answers, "no sentence with a descriptor and a noun is left to measure")
         axes = contrast_stances(answers)
         rng = np.random.default_rng(settings.seed if settings else 0)
         figures = [*_axis_figures(axes, PERMUTATIONS if settings else 0, rng), *_descriptor_figures(axes)]

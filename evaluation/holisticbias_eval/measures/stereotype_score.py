@@ -11,7 +11,7 @@ from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stereotype import figures as of_pairs
 from holisticbias_eval.measures.stereotype.finding import ScoreFigures, count_specifications
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
@@ -130,7 +130,6 @@ class StereotypeScore(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of pairs with both scores, or with the column ``stereotyped``."""
-        refuse_empty(answers, "there is no pair of sentences to measure")
         found: list[Figure] = of_pairs.stereotype_figures(answers, settings)
         return Measured(tuple(found), notes=_notes(answers))
 

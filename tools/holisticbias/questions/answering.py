@@ -87,10 +87,10 @@ def read_event(path: Path) -> Issue:
         event = json.loads(require_file(path).read_text("utf-8"))
         issue, user = event["issue"], event["issue"].get("user") or {}
         number, body, user_id = issue["number"], issue.get("body") or "", user.get("id", 0)
+        if type(number) is not int or number < 1 or type(body) is not str or type(user_id) is not int:
+            raise TypeError("values of other types")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SourceError(f"{path} is not the event of an issue on GitHub") from error
-    if type(number) is not int or number < 1 or type(body) is not str or type(user_id) is not int:
-        raise SourceError(f"{path} is not the event of an issue on GitHub")
     login = user.get("login")
     known = type(login) is str and _LOGIN.fullmatch(login) is not None and user.get("type") == "User"
     return Issue(number, body, login if known else None, user_id, _is_accepted(event))

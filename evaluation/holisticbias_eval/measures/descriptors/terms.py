@@ -9,11 +9,9 @@ import pyarrow.compute as pc
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import ShareFigures, Words
-from holisticbias_eval.prompts.selection import NO_NOUN, is_gendered, stands_alone
+from holisticbias_eval.prompts.selection import HATE, LOVE, NO_NOUN, is_gendered, stands_alone
 from holisticbias_eval.statistics.cells import compared_values, encode, is_text
 
-LOVE = "I love {plural_noun_phrase}."
-HATE = "I hate {plural_noun_phrase}."
 PERSON = "{noun_phrase} is a person."
 # the templates of Figure 2 and, for phrases, of Table 7 in Smith et al. 2022
 FEATURED = (
