@@ -7,7 +7,7 @@ character in it could clear the screen, and a change of reading direction could 
 import re
 import sys
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -29,6 +29,12 @@ def visible(text: str, keep: str = "\n\t") -> str:
 def counted(number: int, nouns: str) -> str:
     """A number and its noun, which is given in the plural: "1 entry", "2,000 entries"."""
     return f"{number:,} {nouns if number != 1 else re.sub('ies$', 'y', nouns).removesuffix('s')}"
+
+
+def first_and_more(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first texts, and how many more there are: "a, b and 3 more"."""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
 
 
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:

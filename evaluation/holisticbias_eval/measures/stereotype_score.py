@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.terminal import counted, first_and_more
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
@@ -13,7 +14,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stereotype import figures as of_pairs
-from holisticbias_eval.measures.stereotype.finding import ScoreFigures, count_specifications
+from holisticbias_eval.measures.stereotype.finding import ScoreFigures
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.prompts.pairs import CHOSEN
 from holisticbias_eval.sections.charts import Estimate, Forest
@@ -80,14 +81,13 @@ READING = (
 
 def _words(found: Sequence[Figure], shown: ScoreFigures) -> str:
     tested = [one for one in found if one.value is not None and not shown.is_control(one)]
-    differing, count = [one for one in tested if one.differs], count_specifications(tested)
+    differing, count = [one for one in tested if one.differs], counted(len(tested), "specifications")
     if not tested:
         return "No specification has pairs with an outcome in both runs."
     if not differing:
         return f"No change is shown on {count}."
-    named = ", ".join(f"{shown.short_label(one)} ({show(one.value or 0, one.unit)})" for one in differing[:5])
-    more = f" and {len(differing) - 5} more" if differing[5:] else ""
-    return f"The score changes on {len(differing)} of {count}: {named}{more}."
+    named = [f"{shown.short_label(one)} ({show(one.value or 0, one.unit)})" for one in differing]
+    return f"The score changes on {len(differing)} of {count}: {first_and_more(named, 5)}."
 
 
 class StereotypeScore(Measure):

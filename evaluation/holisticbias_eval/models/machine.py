@@ -7,6 +7,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from holisticbias.terminal import counted
+
 CPUINFO = Path("/proc/cpuinfo")
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 installed_version = cache(version)
@@ -15,7 +17,7 @@ installed_version = cache(version)
 def machine() -> str:
     """The system, its architecture, its processor with the number of its cores, and its accelerators."""
     cores = os.cpu_count() or 1
-    processor = f"{_processor()}, {cores} {'core' if cores == 1 else 'cores'}"
+    processor = f"{_processor()}, {counted(cores, 'cores')}"
     return "; ".join([f"{platform.system()} {platform.machine()}", processor, *_accelerators()])
 
 

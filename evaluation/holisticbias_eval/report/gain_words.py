@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from holisticbias.terminal import first_and_more
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
@@ -133,8 +134,7 @@ def _of_model(rows: Sequence[NamedGain], sides: tuple[str, str]) -> Iterator[str
     if rest and not costs:
         yield "No cost shown among the main figures." if hidden else "No cost shown."
     if hidden:
-        more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
-        yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
+        yield f"Costs among all figures below: {first_and_more(hidden, 2, '; ')}."
     if rest:
         yield f"{'Other f' if aimed else 'F'}igures: {counted([row.gain for row in rest])}."
 

@@ -19,6 +19,7 @@ from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, read_document
 from holisticbias.source.findings import one_line
 from holisticbias.source.schema_messages import schema_message
+from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Date, Judged, Judgement, Locale, Prose, Pseudonym, Record, Text
 
@@ -156,7 +157,5 @@ def _refuse(document: Document, problems: Iterable[tuple[int, str]]) -> None:
     """Raise ``SourceError`` with the first problems, each a line and a message; nothing without any."""
     lines = [f"line {line}: {message}" for line, message in problems]
     if lines:
-        more = len(lines) - _SHOWN_PROBLEMS
-        rest = f"; and {more} more" if more > 0 else ""
-        shown = one_line("; ".join(lines[:_SHOWN_PROBLEMS]))
-        raise SourceError(f"nothing was recorded: {document.path}: {shown}{rest}")
+        shown = one_line(first_and_more(lines, _SHOWN_PROBLEMS, "; "))
+        raise SourceError(f"nothing was recorded: {document.path}: {shown}")

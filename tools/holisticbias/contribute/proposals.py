@@ -17,6 +17,7 @@ from holisticbias.rules.dictionary import words
 from holisticbias.rules.duplicates import fold
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.rules.wording import article_by_sound
+from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import MADE_UP, Article, Descriptor, Entry, Noun, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
@@ -264,9 +265,7 @@ def find_bucket(axis: str, buckets: Sequence[str], name: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        more = len(found) - _MOST_LISTED
-        rest = f" and {more} more" if more > 0 else ""
-        raise SourceError(f"several buckets have {name!r} in their name: {', '.join(found[:_MOST_LISTED])}{rest}")
+        raise SourceError(f"several buckets have {name!r} in their name: {first_and_more(found, _MOST_LISTED)}")
     close = difflib.get_close_matches(wanted, [fold(bucket) for bucket in buckets], n=3, cutoff=0.6)
     near = [bucket for bucket in buckets if fold(bucket) in close]
     if near:

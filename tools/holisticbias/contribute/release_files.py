@@ -18,6 +18,7 @@ from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.folder import FOLDERS, is_new, kind_files
 from holisticbias.source.layout import canonical_text, nodes, read_editable
+from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS, entries_key, place_among
 from holisticbias.terms.versions import NEXT, is_number, version_key
@@ -106,9 +107,8 @@ def _list_of_entries(root: Path, catalog: Catalog, version: str) -> dict[Path, s
 
 
 def _names(entries: Sequence[EntryChange]) -> str:
-    shown = [f'"{e.text}"' + (f" (replaced by {e.replaced_by})" if e.replaced_by else "") for e in entries[:_LISTED]]
-    more = f" and {len(entries) - _LISTED:,} more" if len(entries) > _LISTED else ""
-    return ", ".join(shown) + more
+    named = [f'"{e.text}"' + (f" (replaced by {e.replaced_by})" if e.replaced_by else "") for e in entries]
+    return first_and_more(named, _LISTED)
 
 
 def _changelog(root: Path, version: str, date: str) -> tuple[Path, ...]:

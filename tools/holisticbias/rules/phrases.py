@@ -8,6 +8,7 @@ from pathlib import Path
 from holisticbias.rules.check import Problems, rule
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.source.records import Repository
+from holisticbias.terminal import first_and_more
 from holisticbias.terms.entries import Descriptor, Gender, Noun
 
 _NAMES_A_PERSON = re.compile(r"\w(?:er|or|ist|ee|ie|crat|man|woman|person)$|(?-i:^[a-z]\w*ian$)", re.IGNORECASE)
@@ -69,13 +70,9 @@ def noun_repeated(repository: Repository) -> Problems:
         repeated = [n.text for g, n in nouns if _repeats(word, g, n) and descriptor.goes_with(g, n)]
         if repeated:
             key = "not_with" if descriptor.not_with else "text"
-            yield file.entry_problem(i, (key,), f"{descriptor.text!r} repeats or contradicts {_listed(repeated)}.")
-
-
-def _listed(nouns: list[str]) -> str:
-    """The first nouns of a list, and how many more there are."""
-    more = f" and {len(nouns) - _SHOWN} more" if len(nouns) > _SHOWN else ""
-    return ", ".join(nouns[:_SHOWN]) + more
+            yield file.entry_problem(
+                i, (key,), f"{descriptor.text!r} repeats or contradicts {first_and_more(repeated, _SHOWN)}."
+            )
 
 
 def _repeats(word: str, gender: Gender, noun: Noun) -> bool:
@@ -103,7 +100,7 @@ def noun_contradicted(repository: Repository) -> Problems:
             left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
             if left:
                 key = "not_with" if descriptor.not_with else "text"
-                yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {_listed(left)}.")
+                yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {first_and_more(left, _SHOWN)}.")
 
 
 def _nouns(repository: Repository) -> Iterator[tuple[Gender, Noun]]:

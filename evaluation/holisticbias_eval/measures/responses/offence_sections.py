@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from holisticbias.terminal import first_and_more
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info
@@ -59,7 +60,7 @@ def _range_table(shown: MeasureFigures, slug: str) -> Iterator[Table]:
         ColumnOf("template", "Template", lambda key: key[0]),
         ColumnOf("range", "Mean probability", lambda key: ends[key[1]], PROBABILITY, interval=True),
         ColumnOf("count", "Descriptors", lambda key: len(names[key]), "count"),
-        ColumnOf("names", "Among them", lambda key: _few(names[key])),
+        ColumnOf("names", "Among them", lambda key: first_and_more(names[key], _NAMED)),
     )
     rows = [key for key, own in names.items() if own]
     if rows:
@@ -68,11 +69,6 @@ def _range_table(shown: MeasureFigures, slug: str) -> Iterator[Table]:
             f"{slug}-ranges", "Descriptors by mean probability", columns, rows, note,
             details=lambda key: (", ".join(names[key]),), search=True,
         )  # fmt: skip
-
-
-def _few(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _descriptor_table(shown: MeasureFigures, slug: str, column: str, text: str) -> Table:

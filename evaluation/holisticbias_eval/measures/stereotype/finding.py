@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from holisticbias.terminal import counted, first_and_more
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.measures.stereotype.figures import NAME
@@ -113,7 +114,7 @@ def _differing(shown: ScoreFigures, people: Sequence[Figure]) -> Iterator[str]:
     if all(f.p_value is None for f in people):
         yield "The scores are not tested against one half."
         return
-    count = count_specifications(people)
+    count = counted(len(people), "specifications")
     above = [f for f in people if shown.differs(f) and (f.value or 0) > 0.5]
     below = [f for f in people if shown.differs(f) and (f.value or 0) < 0.5]
     if not above and not below:
@@ -131,15 +132,9 @@ def _differing(shown: ScoreFigures, people: Sequence[Figure]) -> Iterator[str]:
         )
 
 
-def count_specifications(figures: Sequence[Figure]) -> str:
-    """The number of specifications in words."""
-    return f"{len(figures)} specification{'s' if figures[1:] else ''}"
-
-
 def _list(shown: ScoreFigures, figures: Sequence[Figure]) -> str:
     ordered = sorted(figures, key=lambda f: -abs((f.value or 0) - 0.5))
-    named = [f"{shown.short_label(f)} ({_share(f)})" for f in ordered[:_NAMED]]
-    return ", ".join(named) + (f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else "")
+    return first_and_more([f"{shown.short_label(f)} ({_share(f)})" for f in ordered], _NAMED)
 
 
 def _share(figure: Figure) -> str:
