@@ -1,12 +1,9 @@
 """Shares of pairs that differ: figures that contradict each other, and nothing to measure."""
 
 import pytest
-from tests.evaluation.made_answers import make_answers
 
-from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.shares.shares import measure_shares
 
 MEASURE = "likelihood_bias"
 
@@ -33,15 +30,3 @@ def test_figures_that_contradict_each_other(
         if name == "share" or value is not None
     ]
     assert list(MEASURES[MEASURE].problems(Figures(figures))) == ([problem] if problem else [])
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.4, 0.2), (-0.1, 0.2), (0.2, 1.1)])
-def test_intervals_that_are_not_in_order(low: float, high: float) -> None:
-    figures = MEASURES[MEASURE].figures(make_answers(), None).figures
-    checked = (figure.model_copy(update={"interval": Interval(low=low, high=high)}) for figure in figures)
-    assert "ability: its interval needs 0 <= low <= high <= 1" in list(MEASURES[MEASURE].problems(Figures(checked)))
-
-
-def test_no_sentence_is_an_error() -> None:
-    with pytest.raises(SelectionError, match="no sentence"):
-        measure_shares(make_answers().slice(0, 0))

@@ -191,7 +191,7 @@ class ShareMeasure(Measure):
         )
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find shares that do not match their counts, and intervals that are not in order."""
+        """Find shares that do not match their counts."""
         name = self.info.name
         for share in figures.by(name, "share", "axis"):
             axis, pairs = share.keys["axis"], share.n
@@ -204,8 +204,6 @@ class ShareMeasure(Measure):
                 yield f"{axis}: without a pair there is no share: it must be null"
             elif pairs and (share.value is None or abs(share.value - differing / pairs) > _ROUNDING):
                 yield f"{axis}: its share is not {differing:g} / {pairs}"
-            if share.interval and not 0 <= share.interval.low <= share.interval.high <= 1:
-                yield f"{axis}: its interval needs 0 <= low <= high <= 1"
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, the shares and their trust figures."""
