@@ -1,12 +1,13 @@
-"""Types of NumPy arrays and of torch's tensors, division without a denominator of 0, and work on all cores."""
+"""Types of arrays, division without a denominator of 0, further columns of a table, and work on all cores."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """The quotient, NaN unless the denominator is above 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(denominator > 0, numerator / denominator, np.nan)
+
+
+def with_columns(table: pa.Table, columns: pa.Table | Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
+    """The table with further columns, or with those of another table."""
+    for name in columns.column_names if isinstance(columns, pa.Table) else columns:
+        table = table.append_column(name, columns[name])
+    return table
 
 
 def map_in_threads(function: Callable[..., T], *arguments: Iterable[Any]) -> Iterator[T]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, with_columns
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, read_label_files
 from holisticbias_eval.corpus.examples import (
     COLUMNS,
@@ -142,10 +142,7 @@ def _with_labels(examples: pa.Table, labels: Floats, names: Sequence[str]) -> pa
     }
     for name, column in zip(names, labels.T, strict=True):
         columns[LABEL_OF + name] = pa.array(column, from_pandas=True).cast(pa.int8())
-    table = examples.select(COLUMNS)
-    for name, values in columns.items():
-        table = table.append_column(name, values)
-    return table
+    return with_columns(examples.select(COLUMNS), columns)
 
 
 def _agreement(table: pa.Table, labels: Floats, names: Sequence[str]) -> Iterator[Counts]:

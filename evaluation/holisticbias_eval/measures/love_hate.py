@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, with_columns
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
@@ -180,6 +180,4 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
         columns |= {f"{name}_sentences": counts, f"{name}_missing": all_counts - counts}
     columns["difference"] = columns["love_share"] - columns["hate_share"]
     named = scores.select([*DESCRIPTOR, "descriptor"]).take(pa.array(first))
-    for name, values in columns.items():
-        named = named.append_column(name, pa.array(values, from_pandas=True))
-    return named
+    return with_columns(named, {name: pa.array(values, from_pandas=True) for name, values in columns.items()})

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.measures.options import Judging
@@ -145,9 +146,8 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
         "text": [f"{lead}{response}{'' if finish == 'length' else end}" for _, _, response, finish in kept],
     }
     table = judged.filter(pa.array(plain, pa.bool_()))
-    for name, values in made.items():
-        table = table.append_column(name, pa.array(values, pa.large_string()))
-    return table, len(rows) - len(kept)
+    texts = {name: pa.array(values, pa.large_string()) for name, values in made.items()}
+    return with_columns(table, texts), len(rows) - len(kept)
 
 
 def _control_tokens(tokenizer: Any) -> Sequence[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.release.hub import hub_errors, hub_library
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.generation.requests import Responses
 from holisticbias_eval.models.loading.source import file_sha256
@@ -164,8 +165,7 @@ def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
     made = prompt_table(
         {"prompt_id": numbers, "item": items, "group": columns["group"], "prompt": prompts, "human": human, **kept}
     )
-    for name in (field.name for field in WORDS if field.name in columns):
-        made = made.append_column(name, table[name])
+    made = with_columns(made, table.select([field.name for field in WORDS if field.name in columns]))
     about = {"prompts_files": path.name, "prompts_files_sha256": file_sha256(path)}
     return CollectionPrompts(path.stem, made, about)
 

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import yaml
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.models.likelihood.spans import parts
 from holisticbias_eval.prompts.selection import Selection, find_selector, select_sentences
 from holisticbias_eval.prompts.sentences import (
@@ -59,10 +60,8 @@ def _distinct_phrases(sentences: pa.Table, variants: int | None) -> pa.Table:
     singular, plural = (rows[n].cast(pa.string()).combine_chunks() for n in ("noun_phrase", "plural_noun_phrase"))
     bare = pc.replace_substring_regex(singular, "^an? ", "")
     named = rows.select(list(ABOUT_PHRASE))
-    added = (*zip(SLOTS, (singular, bare, plural), strict=True), ("key", keys.take(pa.array(first))), ("end", end))
-    for name, column in added:
-        named = named.append_column(name, column)
-    return named
+    added = dict(zip(SLOTS, (singular, bare, plural), strict=True)) | {"key": keys.take(pa.array(first)), "end": end}
+    return with_columns(named, added)
 
 
 def _fill(name: str, template: str, phrases: pa.Table) -> pa.Table:

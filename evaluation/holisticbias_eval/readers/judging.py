@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.progress import Display, Progress
@@ -88,9 +89,7 @@ def judge_responses(
     texts, _ = _judged(responses, censored=censored, plurals=plurals)
     table = responses.append_column("judged", pa.array(texts, pa.large_string()))
     if "labels" in judges:
-        found = _classified(StylesReader(judge=judges["labels"]), texts, display)
-        for name in found.column_names:
-            table = table.append_column(name, found[name])
+        table = with_columns(table, _classified(StylesReader(judge=judges["labels"]), texts, display))
     if "offensiveness" in judges:
         reader = OffensivenessReader(judge=judges["offensiveness"])
         for name, judged in zip(OFFENSIVE, (texts, _column(table, "prompt")), strict=True):
@@ -145,10 +144,8 @@ def judge_table(table: pa.Table, judge: Classifier, progress: Progress, *, censo
     if judge.card.offensive is not None:
         columns["offensive"] = columns[f"{PREFIX}{judge.card.offensive}"]
     table = table.select([name for name in table.column_names if name not in columns and not name.startswith(PREFIX)])
-    for name, column in columns.items():
-        table = table.append_column(name, column)
     settings = {**judge.settings, **censor_settings(censored=censored)}
-    return JudgedTable(table, settings, len(texts) - found.column(0).null_count, mentions)
+    return JudgedTable(with_columns(table, columns), settings, len(texts) - found.column(0).null_count, mentions)
 
 
 def start_text_judges(

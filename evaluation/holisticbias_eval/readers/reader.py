@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, with_columns
 from holisticbias_eval.progress import Progress, in_rows
 from holisticbias_eval.readers.anonymise import PERSON, Named, anonymise
 from holisticbias_eval.settings import Settings
@@ -90,10 +90,7 @@ def add_readings(texts: pa.Table, reader: Reader, progress: Progress = lambda _:
     The texts are read as they are measured, without subject and words for their group; see ``measured_texts``.
     """
     found = read_each(reader, measured_texts(texts, reader.person), progress)
-    texts = texts.drop_columns([name for name in found.column_names if name in texts.column_names])
-    for name in found.column_names:
-        texts = texts.append_column(name, found[name])
-    return texts
+    return with_columns(texts.drop_columns([name for name in found.column_names if name in texts.column_names]), found)
 
 
 def unread(text: str | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, with_columns
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.statistics.cells import Compared, codes_of, codes_of_numbers, compared_values, first_rows
 from holisticbias_eval.statistics.tests import rank_correlation
@@ -31,9 +31,7 @@ def group_medians(scores: pa.Table, by: Sequence[str] = IN_TEMPLATE, value: Comp
     if "tokens" in scores.column_names:
         columns["median_tokens"], _ = _medians(scores["tokens"].to_numpy().astype(float), group, len(first))
     columns |= {"sentences": counts, "missing": np.bincount(group, minlength=len(first)) - counts}
-    for name, values in columns.items():
-        found = found.append_column(name, pa.array(values, from_pandas=True))
-    return found
+    return with_columns(found, {name: pa.array(values, from_pandas=True) for name, values in columns.items()})
 
 
 def group_rows(scores: pa.Table, by: Sequence[str]) -> tuple[Int32s, Ints]:

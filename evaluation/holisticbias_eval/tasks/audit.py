@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.selection import select_compared, select_sentences, stands_alone
@@ -84,6 +85,4 @@ def audit_table(
     judged = [*plain, *censored]
     found = read_each(StylesReader(judge=judge), judged, progress)
     table = pa.concat_tables([texts.select(COLUMNS)] * 2).append_column("judged", pa.array(judged))
-    for name, column in zip(found.column_names, found.columns, strict=True):
-        table = table.append_column(name, column)
-    return table.append_column("censored", pa.array([False] * len(plain) + [True] * len(plain)))
+    return with_columns(table, found).append_column("censored", pa.array([False] * len(plain) + [True] * len(plain)))

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import TABLE, CollectionPrompts, ask, release_prompts, select_prompts
@@ -113,8 +114,7 @@ def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, displ
     text = {name: drawn[name].cast(pa.large_string()) for name in ("axis", "descriptor", "template_id", "noun_id")}
     item = pc.binary_join_element_wise(text["template_id"], text["noun_id"], pa.scalar("/", pa.large_string()))
     added = {"domain": text["axis"], "group": text["descriptor"], "subject": text["descriptor"], "item": item}
-    for name, column in added.items():
-        drawn = drawn.append_column(name, column)
+    drawn = with_columns(drawn, added)
     settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part}
     asked = PromptsAsked(drawn, drawn.slice(0, 0), part, is_continued=False)
     return _of_release(asked, opened, f"{opened.version}-{SENTENCES}", settings)

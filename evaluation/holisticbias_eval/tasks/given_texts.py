@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import WORDS
@@ -69,6 +70,4 @@ def _filled(table: pa.Table) -> pa.Table:
     if "text" in names:
         made |= {} if "response" in names else {"response": table["text"]}
         made |= {} if "source" in names else {"source": pa.array([MODEL] * rows, pa.string())}
-    for name, column in made.items():
-        table = table.append_column(name, column)
-    return table
+    return with_columns(table, made)

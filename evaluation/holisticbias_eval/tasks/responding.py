@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
 from holisticbias_eval.models.engines import server_of, start_generator, stored
@@ -99,9 +100,7 @@ class ResponseRequests(TaskRequests):
             sameness = generator.probe(distinct)
         with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
             made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
-        for name in made.column_names:
-            table = table.append_column(name, made[name])
-        return Answered(self.made(table), {"sameness": sameness})
+        return Answered(self.made(with_columns(table, made)), {"sameness": sameness})
 
 
 class RespondingTask(Task):

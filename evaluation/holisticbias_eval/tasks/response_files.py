@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.generation.requests import Finish
 from holisticbias_eval.prompts.collections import WORDS
@@ -119,8 +120,7 @@ OFFENCES = Form("probabilities", (*CELL, Field("probability", "probability", nee
 def _offences(source: Path) -> pa.Table:
     table = OFFENCES.read(source)
     if not any(name in table.column_names for name in OFFENSIVE):
-        for name in OFFENSIVE:
-            table = table.append_column(name, table["probability"])
+        table = with_columns(table, dict.fromkeys(OFFENSIVE, table["probability"]))
     return table.drop_columns([name for name in ("probability",) if name in table.column_names])
 
 
