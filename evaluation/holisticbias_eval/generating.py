@@ -21,7 +21,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
-from holisticbias_eval.records import FolderRecord
+from holisticbias_eval.records import FolderRecord, record_json
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.settings import (
@@ -162,7 +162,7 @@ def generate(
     with new_folder(folder, may) as made, kept_if_interrupted(answering.requests):
         responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
-        (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")
+        (made / GENERATION).write_text(record_json(found), "utf-8")
     return folder, responses
 
 

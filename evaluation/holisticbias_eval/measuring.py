@@ -27,6 +27,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
+from holisticbias_eval.records import record_json
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import table_of
 from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
@@ -191,7 +192,7 @@ def is_measurement(folder: Path) -> bool:
 def write_measurement(measurement: MeasurementRecord, tables: Mapping[str, pa.Table], folder: Path) -> None:
     """Write ``measurement.json``, ``figures.csv``, and each table as Parquet, whole or not at all."""
     with new_folder(folder, is_measurement) as made:
-        (made / MEASUREMENT).write_text(measurement.model_dump_json(indent=2) + "\n", "utf-8")
+        (made / MEASUREMENT).write_text(record_json(measurement), "utf-8")
         (made / "figures.csv").write_text(_as_csv(measurement.figures), "utf-8")
         for name, table in tables.items():
             pq.write_table(table, made / f"{name}.parquet", compression="zstd")

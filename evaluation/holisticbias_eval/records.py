@@ -26,6 +26,11 @@ def read_record(path: Path, kind: type[R], error: type[EvaluationError], remedy:
         raise error(f"{fault}; {remedy}" if remedy else fault) from cause
 
 
+def record_json(record: BaseModel) -> str:
+    """A record as indented JSON, with a line end."""
+    return record.model_dump_json(indent=2) + "\n"
+
+
 class FolderRecord(Part):
     """A record in a folder, such as ``sentences.json``."""
 

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
+from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
 from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
@@ -39,7 +40,7 @@ def shorten(text: str, length: int) -> str:
 def title(key: str) -> str:
     """A key as words: ``body_type`` as ``Body type``."""
     words = key.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    return capitalised(words)
 
 
 def model_title(name: str) -> str:

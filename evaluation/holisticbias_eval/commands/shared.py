@@ -97,6 +97,7 @@ def show_report(
 ) -> None:
     """Print a report, and write it to a file; as JSON its record is written. ``what`` names it in the last line."""
     from holisticbias.output import write_file
+    from holisticbias_eval.records import record_json
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.report.write import render
     from holisticbias_eval.tables.written import form_of
@@ -105,7 +106,7 @@ def show_report(
         if form in ("html", "md", "csv"):
             content = render(report, form, part if form == "csv" else None)
             return content if content.endswith(b"\n") else content + b"\n"
-        return (record.model_dump_json(indent=2) + "\n").encode()
+        return record_json(record).encode()
 
     if out:
         write_file(out, rendered(form_of(out, *_FORMS)))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.mitigation.record import Mitigation, Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings, varied
@@ -195,7 +196,7 @@ def _in_words(settings: TrainingSettings) -> str:
 
 def _heading(name: str) -> str:
     words = _words(name)
-    return words[:1].upper() + words[1:]
+    return capitalised(words)
 
 
 def _words(name: str) -> str:

@@ -22,6 +22,7 @@ from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
+from holisticbias_eval.records import record_json
 
 _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
 
@@ -101,7 +102,7 @@ def train_lesson(
         record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
         for path in sorted((work / _MODEL).iterdir()):
             path.replace(part / path.name)
-        write_file(work / MITIGATION, (record.model_dump_json(indent=2) + "\n").encode())
+        write_file(work / MITIGATION, record_json(record).encode())
         (work / MITIGATION).replace(part / MITIGATION)
         shutil.rmtree(work)
     return record

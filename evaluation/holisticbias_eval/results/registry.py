@@ -25,6 +25,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.records import record_json
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
 from holisticbias_eval.sections.tables import ends
@@ -149,7 +150,7 @@ def add_entries(entries: Sequence[RegistryEntry], folder: Path, published: Publi
             if not same_model(old.signature.model, entry.signature.model):
                 raise RegistryError(f"{path} is the entry of another model: choose another --name")
     for path, entry in paths.items():
-        write_file(path, (entry.model_dump_json(indent=2) + "\n").encode())
+        write_file(path, record_json(entry).encode())
     return list(paths)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from holisticbias.source.document import parse_document
-from holisticbias.terms.grammar import article, is_abbreviation
+from holisticbias.terms.grammar import article, capitalised, is_abbreviation
 
 Place = Literal["determiner", "alone", "unclear"]
 CONTEXT = 300
@@ -114,11 +114,11 @@ def in_case(found: str, listed: str, other: str, before: str) -> str:
         listed, other = listed.replace("-", " "), other.replace("-", " ")
     if found == listed:
         is_start = _starts(before) and found[:1].isupper()
-        return other[:1].upper() + other[1:] if is_start else other
+        return capitalised(other) if is_start else other
     if found.isupper() and len(found) > 1:
         return other.upper()
     if found[:1].isupper() and listed[:1].islower():
-        return other[:1].upper() + other[1:]
+        return capitalised(other)
     return other.lower() if found == listed.lower() else other
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from holisticbias.terms.grammar import capitalised
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.stereotypes.agreement import with_article
@@ -155,7 +156,7 @@ def filled(template: str, term: str, attribute: str, *, literal: bool = False) -
         is_slot = part.startswith(("[T", "[A]"))
         word = attribute if part == "[A]" else term if is_slot else part
         text = ((with_article(text, word) or text) if is_slot else text) + word
-    text = text[:1].upper() + text[1:]
+    text = capitalised(text)
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

@@ -22,6 +22,7 @@ from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import find_store
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgingOptions
+from holisticbias_eval.records import record_json
 from holisticbias_eval.settings import Keeping, Values, read_settings
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_word_vectors
@@ -241,7 +242,7 @@ def _write(
     finished = counted.model_copy(update={"figures": tuple(figures)})
     pq.write_table(sentences_table(rows, record.generator, record.source), folder / SENTENCES, compression="zstd")
     write_log(rows, folder)
-    (folder / RECORD).write_text(finished.model_dump_json(indent=2) + "\n", "utf-8")
+    (folder / RECORD).write_text(record_json(finished), "utf-8")
     return finished, [row for row in rows if row.accepted]
 
 

@@ -8,7 +8,7 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
 from holisticbias.terms.file_kinds import CollectionFile, CompanionFile, DescriptorFile, TermFile
-from holisticbias.terms.grammar import PLACES, described, fill, with_article
+from holisticbias.terms.grammar import PLACES, capitalised, described, fill, with_article
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import Slot, Specification
 
@@ -210,4 +210,4 @@ def _filled(entry: Specification, template: str, texts: Mapping[str, str]) -> It
     for number, sentence in enumerate(sentences):
         if number == _MOST_FILLED:
             return
-        yield sentence[:1].upper() + sentence[1:]
+        yield capitalised(sentence)

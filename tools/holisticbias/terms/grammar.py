@@ -17,6 +17,11 @@ _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", r
 _ABBREVIATION = re.compile(r"[^\W_]*[A-Z][^\W_]*[A-Z0-9]")
 
 
+def capitalised(text: str) -> str:
+    """The text with a capital at its beginning; the other letters stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def is_abbreviation(text: str) -> bool:
     """Whether a text begins with an abbreviation, spelled out ("an FTM") or read as a word ("a BIPOC")."""
     return _ABBREVIATION.match(text) is not None

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.store.keys import distinct_rows, table_of
@@ -200,7 +201,7 @@ def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] |
 
 
 def _find(text: str, phrase: str) -> int:
-    places = [text.find(p) for p in (phrase, phrase[:1].upper() + phrase[1:]) if phrase]
+    places = [text.find(p) for p in (phrase, capitalised(phrase)) if phrase]
     inside = [p for p in places if p >= 0]
     if not inside:
         raise SelectionError(f"the phrase {phrase!r} is not in the text {text!r}")
