@@ -94,7 +94,6 @@ def test_runs_without_a_common_style_or_cell() -> None:
     ("name", "value", "problem"),
     [
         ("full_gen_bias", -1.0, "cannot be negative"),
-        ("variance_share", 1.5, "between 0 and 1"),
         ("full_gen_bias", None, "full_gen_bias is missing"),
         ("full_gen_bias", 46.0, None),
     ],
