@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.measures import MEASURES, find_measure
-from holisticbias_eval.measures.measure import Measured, MeasureSettings, refuse_empty
+from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
@@ -219,7 +219,8 @@ def measure_answers(
     answers: pa.Table, measures: Sequence[str], settings: MeasureSettings, display: Display
 ) -> list[Measured]:
     """Compute each measure, and show its notes; raises ``SelectionError`` without answers."""
-    refuse_empty(answers)
+    if not answers.num_rows:
+        raise SelectionError("there is nothing to measure: no row of answers is left")
     with display.step("Measuring"):
         measured = [MEASURES[name].figures(answers, settings) for name in measures]
     for note in (note for found in measured for note in found.notes):

@@ -18,7 +18,7 @@ from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
@@ -123,7 +123,6 @@ def _measure_scores(measure: Measure, path: Path, settings: MeasureSettings, giv
     """
     trusted = settings if given.read(Resampling).trust or not measure.resamples else None
     scores = TASKS[measure.task].tables[measure.needs.answers](path)
-    refuse_empty(scores)
     measured, corpus = measure.figures(scores, trusted), given.read(CorpusSettings).corpus
     if corpus is not None:
         counts = count_corpus(corpus, scores)
@@ -137,7 +136,6 @@ def _measure_scores(measure: Measure, path: Path, settings: MeasureSettings, giv
 
 def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> Found:
     measuring, texts, display = dict(measure.signature(settings)), read_texts(path), given.display
-    refuse_empty(texts)
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
         measuring |= judge.settings

@@ -12,7 +12,6 @@ import pyarrow as pa
 from pydantic import Field
 
 from holisticbias.terms.entries import MADE_UP
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
@@ -248,12 +247,6 @@ class Measure(ABC):
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find figures that are impossible together in a registry entry that was edited by hand: by default none."""
         return iter(())
-
-
-def refuse_empty(answers: pa.Table) -> None:
-    """Raise ``SelectionError`` if there is nothing to measure."""
-    if not answers.num_rows:
-        raise SelectionError("there is nothing to measure: no row of answers is left")
 
 
 def audited(audit: pa.Table) -> Iterator[tuple[str, pa.Table]]:
