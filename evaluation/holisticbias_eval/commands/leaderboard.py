@@ -5,13 +5,14 @@ from typing import Literal
 
 import click
 
+from holisticbias.commands.options import output_format
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.shared import PATH, results_option
 
 
 @click.command(short_help="Show the registry of results, or add a run to it.")
 @results_option
-@click.option("--format", "style", type=click.Choice(["table", "md"]), default="table", show_default=True)
+@output_format("table", "md")
 @click.option("--check", is_flag=True, help="List the problems of the registry; exit with 1 if there are any.")
 @click.option("--add", "run", type=PATH, metavar="RUN", help="Write an entry for this run.")
 @click.option("--contributor", help="With --add: the name of the person who made the run.")

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import click
 
+from holisticbias.commands.options import output_format
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.shared import PATH
 from holisticbias_eval.options import given_settings, settings_command
@@ -15,7 +16,7 @@ from holisticbias_eval.options import given_settings, settings_command
 @click.argument("table", type=PATH, required=False)
 @click.option("--scores", "--texts", "named", type=PATH, hidden=True, help="The table, as TABLE.")
 @click.option("--out", type=PATH, help="Folder for the figures as JSON and CSV, and for details.")
-@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@output_format("table", "json")
 def command(
     measure: str, table: Path | None, named: Path | None, out: Path | None, style: Literal["table", "json"], **_: Any
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
+from holisticbias.commands.options import output_format
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.options import SettingsCommand
 
@@ -62,7 +63,7 @@ results_option = click.option(
     type=PATH,
     help="Folder of the registry. Default: evaluation/results of the current clone, or of the package.",
 )
-style_option = click.option("--format", "style", type=click.Choice(get_args(Style)), default="table", show_default=True)
+style_option = output_format(*get_args(Style))
 part_option = click.option("--part", metavar="NAME", help="Table to write as csv. Default: the first.")
 out_option = click.option(
     "--out",

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("old", required=False)
 @click.argument("new", required=False)
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["text", "md", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the output.",
-)
+@options.output_format("text", "md", "json")
 @click.option(
     "--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Number of sentences to show."
 )

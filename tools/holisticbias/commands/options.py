@@ -24,6 +24,13 @@ source = click.option(
 )
 
 
+def output_format(*names: str) -> Callable[[C], C]:
+    """The option ``--format`` of a command that prints; the first name is the default."""
+    return click.option(
+        "--format", "style", type=click.Choice(names), default=names[0], show_default=True, help="Format of the output."
+    )
+
+
 def _field(
     name: str, text: str, among: tuple[str, ...] = (), several: bool = False, denied: str | None = None
 ) -> tuple[str, Callable[[Any], Any]]:

@@ -18,14 +18,7 @@ _BY_CHANGES = "by the changes"
 
 
 @click.command()
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the list of versions.",
-)
+@options.output_format("text", "json")
 @click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest changed.")
 @click.option(
     "--freeze",

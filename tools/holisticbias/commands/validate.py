@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.commands import options
 from holisticbias.terminal import write, write_data
 
 if TYPE_CHECKING:
@@ -15,14 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Check the terms against every rule.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    show_default=True,
-    help="Format of the output.",
-)
+@options.output_format("text", "json", "github")
 def command(paths: tuple[Path, ...], style: Format) -> int:
     """Check files or folders of terms, by default all, and print every finding.
 
