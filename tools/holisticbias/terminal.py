@@ -13,7 +13,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-_STEERING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+STEERING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""The categories of characters that nobody sees, and that can steer a terminal."""
 
 
 def visible(text: str, keep: str = "\n\t") -> str:
@@ -23,7 +24,7 @@ def visible(text: str, keep: str = "\n\t") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(c) if unicodedata.category(c) in _STEERING and c not in keep else c for c in text)
+    return "".join(_escaped(c) if unicodedata.category(c) in STEERING and c not in keep else c for c in text)
 
 
 def counted(number: int, nouns: str) -> str:

@@ -20,7 +20,7 @@ from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.errors import CollectError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
-from holisticbias_eval.tables.content import DamagedError, compression, read_chunks
+from holisticbias_eval.tables.content import COMPRESSED, DamagedError, compression, read_chunks
 
 LONGEST = 2 * 1024 * 1024
 """The longest wikitext of a page, in characters; MediaWiki's own limit is 2 MiB (``$wgMaxArticleSize``)."""
@@ -33,7 +33,6 @@ _MARK = re.compile(rb"<(?P<begin>page|revision)(?=[\s>])|</(?P<end>page|mediawik
 _TAIL = 64  # bytes that a mark may have
 _ROOT = re.compile(rb"<([A-Za-z][^\s/>]*)")
 _ARCHIVES = {b"7z\xbc\xaf": "7z", b"PK\x03\x04": "zip"}
-_PACKED = (".bz2", ".gz", ".xz", ".zst")
 Chunks = Callable[[int], Iterator[bytes]]
 """The content of a dump from a byte on. Raises ``DamagedError``."""
 
@@ -65,7 +64,7 @@ def find_dump(path: Path) -> DumpFile:
             archive = _ARCHIVES.get(file.read(4))
         if archive is not None:
             raise CollectError(f"{path} is a {archive} file, which is not read: unpack it, or take the .bz2 dump")
-        if path.suffix in _PACKED and compression(path) != path.suffix:
+        if path.suffix in COMPRESSED and compression(path) != path.suffix:
             raise CollectError(f"{path} is not a {path.suffix[1:]} file: correct its name, or download it again")
         return DumpFile(path, size, file_sha256(path) if size <= _HASHED else None)
 

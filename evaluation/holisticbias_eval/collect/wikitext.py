@@ -8,6 +8,7 @@ import mwparserfromhell
 from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 
+from holisticbias.terminal import STEERING
 from holisticbias_eval.collect.templates import template_text
 from holisticbias_eval.collect.titles import namespace_of
 
@@ -31,7 +32,6 @@ _ITEM = re.compile(r"^[*#:;].*$", re.MULTILINE)  # the text after a list is anot
 _OWN_LINE = re.compile(rf"^[ \t{UNKNOWN}]*$", re.MULTILINE)
 _NOTE = re.compile(rf"(?<=[.!?])(?P<closed>[\"')\u201d\u2019]?){UNKNOWN}+(?=\s+[\W\d]*[A-Z]|\s*$)")
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|</?[A-Za-z]|'''?|={2,}|__[A-Z]+__|https?://|\bISBN\b")
 """Markup that is left in a sentence if it was not closed, and references in running text."""
 
@@ -98,6 +98,6 @@ def _tag(node: Tag, namespaces: Mapping[str, int]) -> Iterator[str]:
 
 def _cleaned(text: str) -> str:
     """One line without characters that control a terminal or the reading direction, and without emptied brackets."""
-    shown = "".join(" " if c.isspace() or unicodedata.category(c) in _UNSEEN else c for c in text)
+    shown = "".join(" " if c.isspace() or unicodedata.category(c) in STEERING else c for c in text)
     shown = _AFTER_BRACKET.sub("(", _EMPTY_BRACKETS.sub("", shown))
     return _BEFORE_MARK.sub("", _BLANKS.sub(" ", shown)).strip()

@@ -1,14 +1,14 @@
 """``holisticbias report``: show a run."""
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH
+from holisticbias_eval.report import Form
 
-Form = Literal["html", "md", "csv", "svg", "png"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 

@@ -24,7 +24,7 @@ def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
     left out.
     """
     from holisticbias_eval.corpus.settings import SplitSettings
-    from holisticbias_eval.corpus.split_folder import make_split
+    from holisticbias_eval.corpus.split_folder import PARTS, make_split
     from holisticbias_eval.progress import Display
     from holisticbias_eval.units import printable
 
@@ -33,7 +33,7 @@ def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
         write("The examples have no labels: all count as biased.", err=True)
     write(f"  {'sentences':<28} {'training':>10} {'validation':>10} {'test':>10}")
     for group, counts in split.groups.items():
-        numbers = " ".join(f"{counts[part]:>10,}" for part in ("train", "validation", "test"))
+        numbers = " ".join(f"{counts[part]:>10,}" for part in PARTS)
         write(f"  {printable(group)[:28]:<28} {numbers}")
     if split.missing_groups:
         write(printable(split.missing_groups))

@@ -1,6 +1,7 @@
 """Dialogue state: how well a model does a classification task after fine-tuning."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.models.model import Kind
 from holisticbias_eval.sections.section import Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.cells import encode, floats
@@ -124,7 +126,7 @@ class DialogueState(Measure):
         quality=True,
         names={F1: "Dialogue state, F1", ACCURACY: "Dialogue state, accuracy"},
     )
-    needs = Needs("candidates", ("causal", "masked", "seq2seq"))
+    needs = Needs("candidates", get_args(Kind))
     task = "dialogues"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.models.model import Kind
@@ -73,7 +73,7 @@ _ANSWERS: Mapping[Answers, str] = {
     "results": "numbers that another program reports",
     "intersections": "likelihoods of sentences with two descriptors",
 }
-_MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
+_MODELS: Mapping[bool, tuple[Kind, ...]] = {True: get_args(Kind), False: ("causal", "seq2seq")}
 _WRITTEN = ("labels", "offensiveness", "responses", "texts", "candidates")
 
 

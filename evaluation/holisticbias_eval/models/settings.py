@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from holisticbias_eval.models.model import Kind
 from holisticbias_eval.settings import Condition, Keeping, Settings, Use, is_one_of, setting
 
 DAY = 86_400
@@ -16,9 +17,7 @@ class ModelSettings(Settings):
 
     group = "The model"
 
-    kind: Literal["auto", "causal", "masked", "seq2seq"] = setting(
-        "auto", "Kind of model; auto reads the model's configuration."
-    )
+    kind: Literal["auto", Kind] = setting("auto", "Kind of model; auto reads the model's configuration.")
     dtype: Literal["float32", "bfloat16"] = setting(
         "float32",
         "Precision. bfloat16 is faster, with errors up to a nat per sentence; the error of scores is "

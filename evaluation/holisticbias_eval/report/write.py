@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from holisticbias.output import write_file
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.figures import DEVIATION
+from holisticbias_eval.report import Form
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import render_page
@@ -52,7 +53,6 @@ def _values(cell: Cell, column: Column, unit: str) -> Iterator[Cell]:
             yield value
 
 
-Form = Literal["html", "md", "csv", "svg", "png"]
 T = TypeVar("T")
 
 

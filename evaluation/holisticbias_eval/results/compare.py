@@ -92,6 +92,9 @@ def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str,
     }
 
 
+_Part = Literal["release", "model", "scoring"]
+
+
 class ComparedRuns(Part):
     """The output of ``holisticbias compare``: both signatures, the differences between the runs, and the changes.
 
@@ -103,7 +106,7 @@ class ComparedRuns(Part):
 
     first: Signature
     second: Signature
-    differs: tuple[Literal["release", "model", "scoring"], ...]
+    differs: tuple[_Part, ...]
     settings_that_differ: tuple[str, ...]
     sentences: SharedSentences
     p_resolution: float = Field(
@@ -151,7 +154,7 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
         raise SelectionError(f"the runs cannot be compared. {'; '.join(left_out)}: measure both in the same way")
     sentences = count_shared(first.answers, second.answers)
     settings = _settings_that_differ(one, other)
-    differs: dict[Literal["release", "model", "scoring"], bool] = {
+    differs: dict[_Part, bool] = {
         "release": one.release.digest != other.release.digest,
         "model": not same_model(one.model, other.model),
         "scoring": bool(settings),

@@ -17,7 +17,7 @@ from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.store.shards import find_store
+from holisticbias_eval.models.store.shards import Stage, find_store
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.signature import Signature
@@ -135,7 +135,7 @@ class Given:
         """The model that was named, else that of the source."""
         return source.default_model if self.model is None else self.model
 
-    def store(self, stage: Literal["scores", "responses", "labels"]) -> Path | None:
+    def store(self, stage: Stage) -> Path | None:
         """The folder that keeps what a stage makes; None if nothing is kept."""
         return find_store(self.read(Keeping), stage)
 

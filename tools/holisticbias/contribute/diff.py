@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from holisticbias.compile.sentence_changes import ChangedSentence, Kind, SentenceChanges
 from holisticbias.compile.tables import compile_sentences
@@ -15,8 +15,8 @@ Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
 Bump = Literal["none", "patch", "minor", "major"]
 Comparable = Literal["same", "superset", "changed", "unknown"]
 
-KINDS: tuple[Kind, ...] = ("added", "changed", "gone")
-CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CHANGES: tuple[Change, ...] = get_args(Change)
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
 _NOT_COMPARED = {"id", "since", "until", "replaced_by", "reason", "history"}
 _NOT_SAID = {*_NOT_COMPARED, "sources", "assessments", "forms"}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import get_args
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
@@ -222,7 +223,7 @@ def interrupted_number(root: Path) -> str | None:
     return None
 
 
-_BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
+_BUMPS: tuple[Bump, ...] = get_args(Bump)
 
 
 def number_problem(old: str, new: str, changes: Difference) -> str | None:

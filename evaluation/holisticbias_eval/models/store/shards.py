@@ -28,7 +28,10 @@ _SMALL_BYTES = 1 << 22
 _ROWS_AT_ONCE = 1 << 18
 
 
-def find_store(keeping: Keeping, stage: Literal["scores", "responses", "labels"]) -> Path | None:
+Stage = Literal["scores", "responses", "labels"]
+
+
+def find_store(keeping: Keeping, stage: Stage) -> Path | None:
     """The folder that keeps the rows of a stage; None if nothing is kept.
 
     By default it is the user's: ``$HOLISTICBIAS_CACHE/stage`` or ``~/.cache/holisticbias/stage``.
