@@ -32,7 +32,7 @@ def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
 
 
 def with_columns(table: pa.Table, columns: pa.Table | Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
-    """The table with further columns, or with those of another table."""
+    """The table with further columns: arrays by name, or the columns of another table."""
     for name in columns.column_names if isinstance(columns, pa.Table) else columns:
         table = table.append_column(name, columns[name])
     return table

@@ -1,6 +1,5 @@
 """The form that the name of a file to write ends in, and tables as Parquet, CSV or JSON lines."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError, in_one_line
 from holisticbias.output import new_file
+from holisticbias.release.export import rows_of, write_lines
 from holisticbias.spreadsheet import safe_columns
 from holisticbias_eval.errors import TableError
 
@@ -20,7 +20,7 @@ F = TypeVar("F", bound=str)
 
 
 def form_of(path: Path | str, *forms: F) -> F:
-    """The form that a file's name ends in; raises ``OutputError`` if it is none of these."""
+    """The form that a file's name ends in; raises ``OutputError`` for any other ending."""
     for form in forms:
         if Path(path).suffix.lower() == f".{form}":
             return form
@@ -39,8 +39,7 @@ def write_table(table: pa.Table, path: Path, metadata: Mapping[bytes, str] | Non
         if form == "parquet":
             pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
         elif form == "jsonl":
-            with file.open("w", encoding="utf-8") as lines:
-                lines.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in table.to_pylist())
+            write_lines(file, rows_of(table))
         else:
             try:
                 pa.csv.write_csv(safe_columns(table), file)

@@ -38,19 +38,19 @@ def export_csv(release: Release, out: Path) -> int:
 def export_jsonl(release: Release, out: Path) -> int:
     """Write one JSON object per line, with every column."""
     with new_file(out) as path:
-        return _write_lines(path, _rows(release))
+        return write_lines(path, _rows(release))
 
 
 def export_inspect(release: Release, out: Path) -> int:
     """Write samples for Inspect's ``json_dataset``: the sentence is the input, other columns are metadata."""
     with new_file(out) as path:
-        return _write_lines(path, map(_sample, _rows(release)))
+        return write_lines(path, map(_sample, _rows(release)))
 
 
 def export_lm_eval(release: Release, out: Path) -> int:
     """Write a task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
     with new_folder(out, lambda old: (old / _MARK).is_file()) as folder:
-        rows = _write_lines(folder / "sentences.jsonl", _rows(release))
+        rows = write_lines(folder / "sentences.jsonl", _rows(release))
         (folder / f"{TASK}.yaml").write_text(_LM_EVAL_TASK.format(task=TASK, version=release.version), "utf-8")
         (folder / f"{TASK}_data.py").write_text(_LM_EVAL_DATA, "utf-8")
         (folder / "README.md").write_text(_lm_eval_readme(release.manifest), "utf-8")
@@ -71,9 +71,13 @@ def _shards(release: Release) -> Iterator[pa.Table]:
 
 
 def _rows(release: Release) -> Iterator[dict[str, object]]:
-    for shard in _shards(release):
-        for batch in shard.to_batches(max_chunksize=_BATCH):
-            yield from batch.to_pylist()
+    return (row for shard in _shards(release) for row in rows_of(shard))
+
+
+def rows_of(table: pa.Table) -> Iterator[dict[str, object]]:
+    """The rows of a table, of which some are made at a time."""
+    for batch in table.to_batches(max_chunksize=_BATCH):
+        yield from batch.to_pylist()
 
 
 def _sample(row: dict[str, object]) -> dict[str, object]:
@@ -82,11 +86,12 @@ def _sample(row: dict[str, object]) -> dict[str, object]:
     return {"id": given, "input": row["text"], "target": "", "metadata": {k: v for k, v in row.items() if k != "text"}}
 
 
-def _write_lines(path: Path, rows: Iterator[dict[str, object]]) -> int:
+def write_lines(path: Path, rows: Iterator[dict[str, object]]) -> int:
+    """Write rows as JSON lines, a value that JSON lacks as text, and return their number."""
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
             count += 1
     return count
 
