@@ -41,7 +41,6 @@ class Prepared:
     task: Task
     given: Given
     name: str
-    source: TaskSource
     requests: TaskRequests
     reading: TaskReading
     measuring: MeasureSettings
@@ -55,7 +54,7 @@ class Prepared:
         measured = measure_answers(table, self.given.measures, self.measuring, display)
         figures = tuple(figure for found in measured for figure in found.figures)
         beside, details = self.reading.beside(table, figures, display)
-        truth = self.task.beside(table, self.signature, self.source, self.given)
+        truth = self.task.beside(table, self.signature, self.given)
         result = Result(
             signature=self.signature.model_copy(update=answered.signed),
             figures=(*figures, *beside, *truth),
@@ -114,45 +113,60 @@ def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
 def prepare(
     model: ModelSource, release: ReleaseSource, measures: Sequence[str], values: Values, display: Display
 ) -> Iterator[Prepared]:
-    """Prepare the run of each task; runs share a model if they use it in the same way.
+    """Prepare the run of each task.
+
+    Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect.
+    """
+    for task, given, source, started in _started(model, release, measures, values, display):
+        yield _prepared(task, given, source, started)
+
+
+def _started(
+    model: ModelSource,
+    release: ReleaseSource,
+    measures: Sequence[str],
+    values: Values,
+    display: Display,
+    *,
+    trial: bool = False,
+) -> Iterator[tuple[Task, Given, TaskSource, Any]]:
+    """Each task with its arguments, its source and its model; tasks share a model if they use it in the same way.
 
     Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect.
     """
     given_values = {**values, **({} if release is None else {"release": release})}
     refuse_unused(given_values, all_uses(), measures)
     _refuse_unasked(values, measures)
-    sources: dict[tuple[str, ...], tuple[Task, Given, TaskSource]] = {}
+    sources: list[tuple[Task, Given, TaskSource]] = []
     opened: dict[tuple[str | None, bool], Release] = {}
     for names in by_task(measures):
         task = TASKS[MEASURES[names[0]].task]
-        given = Given(model, release, values, names, display, opened)
-        sources[names] = task, given, task.source(given)
+        given = Given(model, release, values, names, display, opened, trial)
+        sources.append((task, given, task.source(given)))
     models: dict[tuple[Any, ...], Any] = {}
-    for names, (task, given, source) in sources.items():
+    for task, given, source in sources:
         key = (type(task).model, given.named(source))
         if key not in models:
             models[key] = task.model(source, given)
-        yield _prepared(task, given, source, models[key], names)
+        refuse_kind(given.measures, models[key].kind, models[key].identity.name)
+        yield task, given, source, models[key]
 
 
-def _prepared(task: Task, given: Given, source: TaskSource, model: Any, names: tuple[str, ...]) -> Prepared:
-    refuse_kind(names, model.kind, model.identity.name)
+def _prepared(task: Task, given: Given, source: TaskSource, model: Any) -> Prepared:
     reading = task.reading(source, given)
     chosen = reading.measuring.model_copy(update={"values": given.values})
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
     is_generated = task.ability == "generate"
     settings = {"generation": about, "classifiers": reading.signed} if is_generated else {"scoring": about}
-    measuring = {name: MEASURES[name].signature(chosen) for name in names}
+    measuring = {name: MEASURES[name].signature(chosen) for name in given.measures}
     signature = sign(
         source.signature, model.identity, measuring, requests.count, requests.skipped, requests.terms, **settings
     )
     name = source.run_name(model.identity, signature, task.name)
     # what is asked is in the requests: the release need not stay in memory
     given = replace(given, opened={})
-    return Prepared(
-        task, given, name, replace(source, content=None, release=None), requests, reading, chosen, signature
-    )
+    return Prepared(task, given, name, requests, reading, chosen, signature)
 
 
 def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:
@@ -208,11 +222,11 @@ def plans(
         if ability != "score":
             instead = ": try it with --limit" if ability == "generate" else ""
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}{instead}")
-    for one in prepare(model, release, chosen, values, display):
-        shorter = used_names(one.given.measures) & _SHORTER - {*values}
-        if one.signature.release.subset:
+    for task, given, source, started in _started(model, release, chosen, values, display, trial=True):
+        shorter = used_names(given.measures) & _SHORTER - {*values}
+        if source.release is not None and source.release.about.subset:
             shorter -= {"small"}
-        yield replace(one.requests.plan(display), shorter=tuple(sorted(shorter)))
+        yield replace(task.ask(source, started, given).plan(display), shorter=tuple(sorted(shorter)))
 
 
 def measure_answers(

@@ -4,9 +4,11 @@ import pickle
 import re
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,6 +84,20 @@ def test_ids_that_follow_from_other_columns_are_left_out_and_added_again(both: l
     ids = pa.array([*sentences["sentence_id"].to_pylist()[:-1], "another"])
     other = sentences.set_column(sentences.column_names.index("sentence_id"), "sentence_id", ids)
     assert compacted(other)["sentence_id"].to_pylist() == ids.to_pylist()
+
+
+def test_a_trial_has_all_sentences_of_some_descriptors(catalog: Catalog) -> None:
+    release = build_release(catalog, "1.0.0")
+    every = ask_sentences(release, no_context, Selection())
+    few = ask_sentences(release, no_context, Selection(trial=True))
+    tried = pc.unique(few.sentences["descriptor_id"].cast(pa.string()))
+    assert len(tried) == 64
+    of_them = every.sentences.filter(pc.is_in(every.sentences["descriptor_id"].cast(pa.string()), tried))
+    assert decoded(few.sentences).equals(decoded(of_them))
+    assert every.sentences.num_rows * few.share == pytest.approx(few.sentences.num_rows)
+    for chosen in (Selection(("axis=age",), trial=True), Selection(limit=9000, trial=True)):
+        tried, asked = (ask_sentences(release, no_context, one) for one in (chosen, replace(chosen, trial=False)))
+        assert (tried.sentences.num_rows, tried.share) == (asked.sentences.num_rows, 1)
 
 
 @given(st.lists(st.text("aé🙂", max_size=4), max_size=30), st.data())

@@ -35,7 +35,7 @@ from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests
 from holisticbias_eval.tasks.response_settings import asking_uses
-from holisticbias_eval.tasks.sources import TaskSource, sign_release
+from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 
@@ -65,7 +65,7 @@ class Remarks(RespondingTask):
              "sample": 0, "domain": row["axis"], "group": row["descriptor"]}
             for row in terms
         ]  # fmt: skip
-        return TaskSource(pa.Table.from_pylist(asked), sign_release(release), "remarks", {"about": wording})
+        return TaskSource(pa.Table.from_pylist(asked), release, "remarks", {"about": wording})
 
     def ask(self, source: TaskSource, model: Generator, given: Given) -> ResponseRequests:
         return ResponseRequests(source.content, model, _as_texts, count=source.content.num_rows, settings=source.about)

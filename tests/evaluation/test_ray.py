@@ -65,7 +65,7 @@ def test_a_cluster_gives_the_scores_of_one_machine(
 
     monkeypatch.setattr(scorer, "block_size", 8)
     counted: list[int] = []
-    assert_same_scores(stored(scorer, tmp_path, ignore, "digest").score(whole(TEXTS), counted.append), local)
+    assert_same_scores(stored(scorer, tmp_path, ignore).score(whole(TEXTS), counted.append), local)
     assert sorted(store_of(scorer, tmp_path, ignore).read()["text"].to_pylist()) == sorted(TEXTS)
     assert sum(counted) == len(TEXTS)
 

@@ -90,7 +90,7 @@ def numbered(count: int, samples: int = 1) -> PromptRequests:
 def test_a_rerun_scores_only_what_is_missing_whatever_the_size_of_blocks(tmp_path: Path) -> None:
     counted: list[int] = []
     first, again = Lengths(3), Lengths(50)
-    stored(first, tmp_path, ignore, "digest").score(whole(TEXTS[:7]), counted.append)
+    stored(first, tmp_path, ignore).score(whole(TEXTS[:7]), counted.append)
     assert (sorted(first.asked), sum(counted)) == (sorted(TEXTS[:7]), 7)
     distinct, rows = unique_spans(whole([*TEXTS, TEXTS[0]]))
     scorer = stored(again, tmp_path, ignore)

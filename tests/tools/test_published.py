@@ -6,10 +6,8 @@ import pytest
 
 from folders import replaced
 from holisticbias import build_release, open_release, write_release
-from holisticbias.compile.digest import table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.release import verify
-from holisticbias.release.manifest import TableEntry
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
@@ -96,9 +94,7 @@ def test_other_rows_under_a_published_version_are_refused(
     monkeypatch.setattr(verify, "find_source", lambda _: two_versions)  # the record of the package
     release = build_release(load_catalog(two_versions), "0.1.0")
     rows = release.tables[name].slice(1)
-    changed = TableEntry.of(name, rows.num_rows, table_digest(rows))
-    manifest = release.manifest.with_tables({**release.manifest.tables, name: changed})
-    write_release(Release(manifest, {**release.tables, name: rows}), tmp_path / "r")
+    write_release(Release(release.about, {**release.tables, name: rows}), tmp_path / "r")
     (finding,) = verify.verify_release(tmp_path / "r")
     assert f"is not version 0.1.0 as it was published: the rows of {name} differ from the record" in finding
     with pytest.raises(ReleaseError, match="as it was published"):

@@ -41,7 +41,6 @@ def command(model: str | None, measure: str | None, out: Path | None, overwrite:
     gc.set_threshold(_COLLECTED)
     from holisticbias_eval.evaluating import evaluations, plans
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.settings import split_names
 
     values = given_settings()
@@ -52,6 +51,8 @@ def command(model: str | None, measure: str | None, out: Path | None, overwrite:
         for plan in plans(*asked, display):
             write("\n".join(filter(None, (str(plan), plan.advice()))))
         return
+    from holisticbias_eval.report.terminal import print_report
+
     for folder, _run, report in evaluations(*asked, out=out, overwrite=overwrite, display=display):
         print_report(report)
         write(f"Report: {folder / 'report.html'}")

@@ -127,21 +127,19 @@ _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
 M = TypeVar("M", Scorer, Generator)
 
 
-def stored(model: M, folder: Path, notice: Notice, release_digest: str | None = None) -> M:
+def stored(model: M, folder: Path, notice: Notice) -> M:
     """The model with a store in ``folder``: it answers only what the store does not hold, and stores each block.
 
-    Its answers are the same, and so is all else that it says of itself. ``release_digest`` is noted in the store.
+    Its answers are the same, and so is all else that it says of itself.
     """
-    store = store_of(model, folder, notice, release_digest)
+    store = store_of(model, folder, notice)
     return _StoredScorer(model, store) if isinstance(model, Scorer) else _StoredGenerator(model, store)
 
 
-def store_of(model: Scorer | Generator, folder: Path, notice: Notice, release_digest: str | None = None) -> ShardStore:
+def store_of(model: Scorer | Generator, folder: Path, notice: Notice) -> ShardStore:
     """The store of a model's answers, in a subfolder named after their fingerprint."""
     _, keys, values = _SCORES if isinstance(model, Scorer) else _RESPONSES
     about = {"model": json.dumps(model.identity.model_dump()), "settings": json.dumps(dict(model.settings))}
-    if release_digest is not None:
-        about["release"] = release_digest
     names = tuple(name for name, _ in keys)
     return ShardStore(folder / answers_fingerprint(model), pa.schema([*keys, *values]), names, about, notice)
 

@@ -74,13 +74,15 @@ class Selection:
     """The options of the sentences to score.
 
     ``where`` filters as in ``FILTERS``; at most ``limit`` sentences; ``variants`` applies each stylistic variant with
-    probability 1/2 (Smith et al. 2022, A.3). The seed draws the sentences of a limit, and the variants.
+    probability 1/2 (Smith et al. 2022, A.3). The seed draws the sentences of a limit, and the variants. Of a ``trial``
+    the sentences of some descriptors are enough.
     """
 
     where: tuple[str, ...] = ()
     limit: int | None = None
     seed: int = 0
     variants: bool = False
+    trial: bool = False
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -145,9 +147,9 @@ class Selector:
 
     def select(self, part: pa.Table) -> pa.Table:
         """The sentences of a part that are selected."""
-        meeting = _having(part, self.conditions)
+        meeting = having(part, self.conditions)
         self.left_out["not selected with --where"] += part.num_rows - meeting.num_rows
-        chosen = _having(meeting, self.kept)
+        chosen = having(meeting, self.kept)
         self.left_out[BEYOND_LIMIT] += meeting.num_rows - chosen.num_rows
         return chosen
 
@@ -157,7 +159,7 @@ class Selector:
         return tuple(Skipped(reason=reason, sentences=count) for reason, count in self.left_out.items() if count)
 
 
-def _having(part: pa.Table, values: Mapping[str, Collection[str]]) -> pa.Table:
+def having(part: pa.Table, values: Mapping[str, Collection[str]]) -> pa.Table:
     """The rows that have one of the values of each column."""
     for column, names in values.items():
         texts = pc.fill_null(part[column].cast(pa.string()), "")
@@ -194,7 +196,7 @@ def _conditions(parts: Parts, where: tuple[str, ...]) -> Mapping[str, tuple[str,
     for part in parts():
         for key, found in known.items():
             found.update(filter(None, part[FILTERS[key]].unique().cast(pa.string()).to_pylist()))
-        meeting += _having(part, by_column).num_rows
+        meeting += having(part, by_column).num_rows
     for key, values in conditions.items():
         unknown = sorted(set(values) - known[key])
         if unknown:
@@ -213,7 +215,7 @@ def _limited(
     A share of significant tests depends on the number of nouns.
     """
     sentences, terms, templates = 0, set[tuple[str, ...]](), dict[str, str]()
-    for part in (_having(part, conditions) for part in parts()):
+    for part in (having(part, conditions) for part in parts()):
         sentences += part.num_rows
         terms.update(_distinct(part, "axis", "descriptor_id", "noun_id"))
         for name, text in _distinct(part, "template_id", "template"):

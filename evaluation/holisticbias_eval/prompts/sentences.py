@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from holisticbias.terms.grammar import PLURAL_SLOT
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.models.likelihood.scorer import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows, joined, unique_spans, whole
-from holisticbias_eval.prompts.selection import Selection, Skipped, find_selector, select_sentences
+from holisticbias_eval.prompts.selection import Selection, Skipped, find_selector, having, select_sentences
+from holisticbias_eval.prompts.spread import random_order
 
 SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
@@ -83,13 +84,14 @@ class AskedSentences:
     ``together`` are all spans to score: first one for each sentence, then the distinct phrases.
     They are scored in one call, so that shared beginnings run through the model once.
     ``phrase`` is the position of each sentence's phrase among the phrases. ``skipped`` are the sentences that the
-    options of the run leave out.
+    options of the run leave out, and ``share`` is the share of the others that these are: 1 but for a trial.
     """
 
     sentences: pa.Table
     together: Spans
     phrase: Int32s | None = None
     skipped: tuple[Skipped, ...] = ()
+    share: float = 1.0
 
     def by_sentence(self, rows: Ints) -> Ints:
         """Values of ``together`` for each sentence, and then for the phrase of each sentence."""
@@ -119,6 +121,7 @@ _USED = (
     "noun_phrase_type",
 )  # fmt: skip
 _AT_ONCE = 1 << 16
+_TRIED = 64
 
 
 def drawn_variants(seed: int, descriptor: str | None, noun: str | None) -> list[str]:
@@ -171,11 +174,12 @@ def _rows(table: pa.Table, *more: str) -> Iterator[dict[str, Any]]:
 def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
     selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
+    tried = _tried(release, selection)
     kinds, tables, phrases = Counter[str](), list[pa.Table](), list[pa.DictionaryArray]()
     for part in release.shards("sentences"):
         counted = part["noun_phrase_type"].value_counts().to_pylist()
         kinds.update({one["values"]: one["counts"] for one in counted})
-        selected = selector.select(select_sentences(part))
+        selected = selector.select(select_sentences(having(part, tried)))
         if selected.num_rows or not tables:
             table, phrase = _chosen(selected, release, selection)
             tables.append(compacted(table))
@@ -193,7 +197,17 @@ def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSe
     if isinstance(together.text, TextRows):
         place = sentences.column_names.index("text")
         sentences = sentences.set_column(place, "text", together.text.strings(len(texts)))
-    return AskedSentences(sentences, together, phrase, (*_never_asked(kinds), *selector.skipped))
+    never = tuple(_never_asked(kinds))
+    share = len(texts) / (kinds.total() - sum(one.sentences for one in never)) if tried else 1.0
+    return AskedSentences(sentences, together, phrase, (*never, *selector.skipped), share)
+
+
+def _tried(release: Release, selection: Selection) -> Mapping[str, Collection[str]]:
+    """The descriptors whose sentences are enough for a trial; empty if all sentences are needed, or few are left."""
+    descriptors = release.tables["descriptors"]["descriptor_id"].to_pylist()
+    if not selection.trial or selection.where or selection.limit is not None or len(descriptors) < 2 * _TRIED:
+        return {}
+    return {"descriptor_id": random_order(descriptors, selection.seed)[:_TRIED]}
 
 
 def _never_asked(kinds: Mapping[str, int]) -> Iterator[Skipped]:

@@ -22,7 +22,6 @@ from holisticbias_eval.tasks.sources import (
     file_name,
     file_source,
     find_release,
-    sign_release,
 )
 
 _LAYOUT = 4  # the first layout with prompts
@@ -80,7 +79,7 @@ def texts_name(name: str) -> str:
 
 
 def _of_release(asked: PromptsAsked, release: Release, name: str, settings: dict[str, str]) -> TaskSource:
-    return TaskSource(asked, sign_release(release), texts_name(name), settings, release=release)
+    return TaskSource(asked, release, texts_name(name), settings)
 
 
 def _find_prompts(read: TextSettings, release: ReleaseSource, display: Display) -> CollectionPrompts:

@@ -141,7 +141,7 @@ class ShardRequests(TaskRequests):
         if self.folder is None:
             return self.model
         folder = self.folder / f"{self.release.digest[:16]}-{number:05}"
-        return stored(self.model, folder, self.notice, self.release.digest)
+        return stored(self.model, folder, self.notice)
 
 
 class IntersectionsTask(SentencesTask):

@@ -148,7 +148,7 @@ class LinesTask(ScoredTask):
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
-        settings, store = {**source.about, **unscored.settings}, with_store(model, source, given)
+        settings, store = {**source.about, **unscored.settings}, with_store(model, given)
         asked = ask_lines(lines, model)
         return SpanRequests(asked, model, store, count=lines.num_rows, settings=settings, skipped=source.skipped)
 

@@ -101,13 +101,13 @@ class PairsTask(ScoredTask):
         return SpanRequests(
             asked,
             model,
-            with_store(model, source, given),
+            with_store(model, given),
             count=pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
             settings={"pair_score": how, **unscored.settings, **source.about},
             skipped=(*source.skipped, *unscored.skipped),
         )
 
-    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:
         """The figures of the sentences that the pairs were made of, such as their quality."""
         path = given.read(pair_files.PairSettings).pairs
         return pair_files.read_sentence_figures(path) if path is not None else ()

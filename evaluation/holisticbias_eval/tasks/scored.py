@@ -1,7 +1,7 @@
 """Requests that a model answers with likelihoods of spans of text, and the tasks that make them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,8 @@ def find_context(given: Given) -> Context:
 class SpanRequests(TaskRequests):
     """Spans that an engine scores; ``scorer`` is the engine with its store.
 
-    ``tried`` gives the rows by which texts are weighted when the error is measured.
+    ``tried`` gives the rows by which texts are weighted when the error is measured. ``share`` is the share of a run's
+    texts that they are, in a trial.
     """
 
     answers = "scores"
@@ -58,6 +59,7 @@ class SpanRequests(TaskRequests):
     engine: Scorer
     scorer: Scorer
     tried: Callable[[Ints], Ints] = lambda rows: rows
+    share: float = 1.0
 
     @property
     def stored(self) -> str | None:
@@ -82,7 +84,11 @@ class SpanRequests(TaskRequests):
             distinct, _ = unique_spans(self.asked.together)
             blocks = self.scorer.blocks(distinct)
         with display.step("Counting tokens and timing a few texts"):
-            return plan_work(self.engine, distinct, blocks)
+            plan = plan_work(self.engine, distinct, blocks)
+        if self.share == 1:
+            return plan
+        texts, missing = (round(count / self.share) for count in (plan.texts, plan.missing))
+        return replace(plan.of(texts, missing), counted=False)
 
     def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""
@@ -124,7 +130,7 @@ class ScoredTask(Task):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
 
 
-def with_store(engine: Scorer, source: TaskSource, given: Given) -> Scorer:
+def with_store(engine: Scorer, given: Given) -> Scorer:
     """The engine with the store of its scores, if they are kept."""
     folder = given.store("scores")
-    return stored(engine, folder, given.display.notice, source.signature.digest) if folder else engine
+    return stored(engine, folder, given.display.notice) if folder else engine

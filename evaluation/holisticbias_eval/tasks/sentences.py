@@ -94,7 +94,8 @@ class SentencesTask(ScoredTask):
         """Select the sentences; raises ``SelectionError`` if none is left."""
         release: Release = source.content
         context, chosen = find_context(given), given.read(Chosen)
-        selection = Selection(chosen.where, chosen.limit, given.read(Seed).seed, bool(given.read(Variants).variants))
+        variants = bool(given.read(Variants).variants)
+        selection = Selection(chosen.where, chosen.limit, given.read(Seed).seed, variants, given.trial)
         with given.display.step("Selecting sentences"):
             asked = self.select(release, partial(context.draw, joined=model.context_in_text), selection)
             if not asked.sentences.num_rows:
@@ -105,15 +106,16 @@ class SentencesTask(ScoredTask):
             return SpanRequests(
                 asked,
                 model,
-                with_store(model, source, given),
+                with_store(model, given),
                 asked.by_sentence,
                 count=count,
                 settings={**context.settings, **selection.settings, **unscored.settings},
                 skipped=asked.skipped,
-                terms=count_terms(release, asked.sentences["descriptor_id"]),
+                terms=None if given.trial else count_terms(release, asked.sentences["descriptor_id"]),
+                share=asked.share,
             )
 
-    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:
         """The true stance contrast of the calibration model."""
         return tuple(planted_figures(signature, table))
 

@@ -38,8 +38,8 @@ def find_release(name: ReleaseSource) -> Release:
 
 def sign_release(release: Release) -> ReleaseSignature:
     """The release in a signature."""
-    made = release.manifest
-    return ReleaseSignature(version=made.version, subset=made.subset, where=made.where, digest=made.digest)
+    about = release.about
+    return ReleaseSignature(version=about.version, subset=about.subset, where=about.where, digest=release.digest)
 
 
 def file_name(name: str) -> str:
@@ -49,21 +49,31 @@ def file_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TaskSource:
-    """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
+    """The object of a run: ``content`` is a release, or a table of what was read from ``origin``.
 
-    ``name`` ends the default name of the run's folder, after the model; ``is_selected`` says that what is selected and
-    the task follow it. ``about`` are settings to record, and ``default_model`` is the model of a source that was made
-    for one, such as the sentences of a calibration.
+    ``origin`` is the release, or the signature of a file that is in its place. ``name`` ends the default name of the
+    run's folder, after the model; ``is_selected`` says that what is selected and the task follow it. ``about`` are
+    settings to record, and ``default_model`` is the model of a source that was made for one, such as the sentences of a
+    calibration.
     """
 
     content: Any
-    signature: ReleaseSignature
+    origin: Release | ReleaseSignature
     name: str
     about: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
-    release: Release | None = None
     default_model: str | None = None
     is_selected: bool = False
+
+    @property
+    def release(self) -> Release | None:
+        """The release that is asked about; None for a file."""
+        return self.origin if isinstance(self.origin, Release) else None
+
+    @property
+    def signature(self) -> ReleaseSignature:
+        """The origin in the signature of a run."""
+        return sign_release(self.origin) if isinstance(self.origin, Release) else self.origin
 
     def run_name(self, model: ModelSignature, signature: Signature, task: str) -> str:
         """The default name of the run's folder."""
@@ -75,10 +85,10 @@ class TaskSource:
 
 def release_source(release: Release, content: Any = None, about: Mapping[str, str] | None = None) -> TaskSource:
     """A release, or a ``content`` that was made of it."""
-    part = release.manifest.part
+    part = release.about.part
     name = f"on-{release.version}" + (f"-{file_name(part)}" if part else "")
     content = release if content is None else content
-    return TaskSource(content, sign_release(release), name, about or {}, release=release, is_selected=True)
+    return TaskSource(content, release, name, about or {}, is_selected=True)
 
 
 def file_source(

@@ -89,7 +89,8 @@ class TaskRequests(ABC):
 class Given:
     """A user's arguments for the runs of one task: the model, the release, the settings, and the measures.
 
-    ``opened`` are the releases that the tasks of an evaluation have opened.
+    ``opened`` are the releases that the tasks of an evaluation have opened. Of a ``trial``, as for a dry run, few of
+    many requests are enough.
     """
 
     model: ModelSource
@@ -98,6 +99,7 @@ class Given:
     measures: tuple[str, ...]
     display: Display
     opened: dict[tuple[str | None, bool], Release] = field(default_factory=dict)
+    trial: bool = False
 
     def __post_init__(self) -> None:
         """Raise ``EvaluationError`` for an empty name, which a shell gives for a variable that is not set."""
@@ -200,6 +202,6 @@ class Task(ABC):
         """Start the readers of the measures' answers, before anything is asked."""
         return TaskReading()
 
-    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:
         """Figures that stand beside those of the measures, such as the truth that was planted in a model."""
         return ()

@@ -124,7 +124,7 @@ class TestSetTask(ScoredTask):
         }  # fmt: skip
         left = source.content.num_rows - unscored.left_out
         return SpanRequests(
-            asked, model, with_store(model, source, given), count=left, settings=settings, skipped=unscored.skipped
+            asked, model, with_store(model, given), count=left, settings=settings, skipped=unscored.skipped
         )
 
 

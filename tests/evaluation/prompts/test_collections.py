@@ -1,17 +1,12 @@
 """Prompts to continue: which are asked, how often, and how prompt and continuation are joined."""
 
 from collections import Counter
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias.compile.lazy_tables import LazyTables
-from holisticbias.compile.tables import compile_tables
-from holisticbias.release.manifest import Manifest
-from holisticbias.release.release import Release
+from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.collections import (
@@ -22,12 +17,6 @@ from holisticbias_eval.prompts.collections import (
     release_prompts,
     select_prompts,
 )
-
-
-def collections_of(catalog: Catalog, version: str) -> Release:
-    """A release without digests, which take most of the time of compiling it."""
-    manifest = cast("Manifest", SimpleNamespace(version=version))
-    return Release(manifest, LazyTables(compile_tables(catalog, version, whole=True)))
 
 
 def prompts(sizes: dict[str, int]) -> CollectionPrompts:
@@ -102,7 +91,7 @@ def test_prompt_and_continuation_are_joined_as_one_text(prompt: str, continuatio
 
 
 def test_the_prompts_of_a_release_have_the_continuations_of_people(catalog: Catalog) -> None:
-    release = collections_of(catalog, "3.0.0")
+    release = build_release(catalog, "3.0.0")
     found, named = release_prompts(release), release_prompts(release, "bold")
     assert found.table.equals(named.table)
     assert all(len(human) == 1 for human in found.table["human"].to_pylist())

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.evaluation.prompts.test_collections import collections_of
 
 import holisticbias_eval as hbe
+from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
@@ -26,7 +26,7 @@ def test_every_group_of_the_shipped_collections_has_forms(catalog: Catalog) -> N
 
 def test_a_release_without_forms_takes_those_of_the_newest_data(catalog: Catalog) -> None:
     newest = catalog.versions[-1]
-    old, new = (release_prompts(collections_of(catalog, version)) for version in ("3.0.0", newest))
+    old, new = (release_prompts(build_release(catalog, version)) for version in ("3.0.0", newest))
     assert old.settings["group_words"] == f"data of {newest}"
     assert new.settings["group_words"] == f"release {newest}"
     assert old.settings["group_words_sha256"] == new.settings["group_words_sha256"]

@@ -275,7 +275,7 @@ def test_what_was_scored_before_the_end_is_kept(
     options = ModelSettings(api_batch=1, api_concurrency=1, api_retries=0, api_budget=budget)
     scorer = ApiScorer("tiny", server.base, ignore, options)
     scorer.block_size = 1
-    store = store_of(scorer, tmp_path, ignore, "digest")
+    store = store_of(scorer, tmp_path, ignore)
     with pytest.raises(ModelError, match=reason):
         stored(scorer, tmp_path, ignore).score(whole(TEXTS), ignore)
     assert store.read().num_rows == 2

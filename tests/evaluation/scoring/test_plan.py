@@ -1,17 +1,23 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from holisticbias import build_release
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.evaluating import plans
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
-from holisticbias_eval.models.likelihood.spans import Spans, whole
+from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.progress import Progress
+from holisticbias_eval.progress import Display, Progress
+from holisticbias_eval.prompts.selection import Selection
+from holisticbias_eval.prompts.sentences import ask_sentences
 from tiny_models import as_loaded
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
@@ -105,6 +111,18 @@ def test_nothing_to_score_takes_no_time() -> None:
     assert (plan.work, plan.seconds) == (Work(0, 0), (0.0, 0.0))
     assert str(plan) == "0 of 7 texts to score: all have scores in the store"
     assert plan.advice() == ""
+
+
+def test_a_plan_of_a_long_release_follows_from_few_descriptors_and_needs_no_digest(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = build_release(catalog, "1.0.0")
+    monkeypatch.setattr("holisticbias.release.release.lazy_digest", None)
+    (plan,) = plans(None, release, ["likelihood_bias"], {"store": tmp_path}, Display())
+    texts, _ = unique_spans(ask_sentences(release, lambda texts: [""] * len(texts), Selection()).together)
+    assert plan.missing == plan.texts == pytest.approx(len(texts), rel=0.02)
+    assert str(plan).startswith(f"about {plan.texts:,} of {plan.texts:,} texts to score: {plan.work.tokens:,} tokens, ")
+    assert plan.shorter == ("limit", "small", "where")
 
 
 def test_an_engine_that_cannot_count_its_work_has_no_plan() -> None:

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from holisticbias.compile.digest import lazy_digest
 from holisticbias.compile.filters import Where, conditions_text, filter_texts, parse_conditions, select
 from holisticbias.compile.lazy_tables import LazyTables, lazy_table
 from holisticbias.compile.tables import compile_tables
 from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
-from holisticbias.release.manifest import Manifest, TableEntry, digest_of, read_manifest, write_manifest, written_with
+from holisticbias.release.manifest import Manifest, ReleasePart, read_manifest, write_manifest
 from holisticbias.release.parquet import write_parquet
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
@@ -28,7 +27,7 @@ def build_release(
     ``"axis=age,ability"`` or ``{"axis": ["age", "ability"]}``. A whole version also has the tables ``small``
     (the sentences of the subset of that name) and ``history``, and from layout 4 on
     ``collections``, ``prompts`` and ``specifications``, if it has such entries. Sentences
-    are made when they are asked for. Raises ``UnknownVersionError`` for an unknown version or
+    and digests are made when they are asked for. Raises ``UnknownVersionError`` for an unknown version or
     subset, and ``UnknownTermError`` for a filter that matches nothing.
     """
     if not isinstance(catalog, Catalog):
@@ -37,18 +36,9 @@ def build_release(
     conditions = parse_conditions(filter_texts(where))
     selected = select(catalog, version, conditions)
     tables = compile_tables(selected, version, subset, whole=subset is None and not conditions)
-    entries = {name: TableEntry.of(name, *lazy_digest(table.parts)) for name, table in tables.items()}
-    manifest = Manifest(
-        version=version,
-        date=catalog.release(version).date,
-        subset=subset,
-        where=conditions_text(conditions),
-        digest=digest_of(entries),
-        tables=entries,
-        source_commit=source_commit,
-        written_with=written_with(),
-    )
-    return Release(manifest, LazyTables(tables))
+    date, where = catalog.release(version).date, conditions_text(conditions)
+    part = ReleasePart(version=version, date=date, subset=subset, where=where)
+    return Release(part, LazyTables(tables), source_commit=source_commit)
 
 
 def newest_version(catalog: Catalog) -> str:
@@ -76,9 +66,9 @@ def write_release(release: Release, folder: Path | str) -> Manifest:
         return write_manifest(manifest, made)
 
 
-def holds_same(folder: Path, manifest: Manifest) -> bool:
+def holds_same(folder: Path, part: ReleasePart) -> bool:
     """Whether a folder holds that part of that version."""
     try:
-        return read_manifest(folder).same_release(manifest)
+        return read_manifest(folder).same_release(part)
     except ReleaseError:
         return False

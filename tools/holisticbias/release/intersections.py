@@ -20,7 +20,7 @@ from holisticbias.compile.tables import compile_entries
 from holisticbias.output import resumed_folder
 from holisticbias.release.build import holds_same
 from holisticbias.release.card import render_card
-from holisticbias.release.manifest import Manifest, TableEntry, write_manifest, written_with
+from holisticbias.release.manifest import Manifest, ReleasePart, TableEntry, write_manifest, written_with
 from holisticbias.release.parquet import write_parquet, write_shard
 from holisticbias.terms.catalog import Catalog
 
@@ -72,16 +72,17 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     runs = compiler.runs()
     files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
     entries = compile_entries(selected, request.version)
-    draft = _draft(request, catalog.release(request.version).date)
+    named = _release_part(request, catalog.release(request.version).date)
     asked = asdict(replace(request, source_commit=None))  # the commit may change while the terms do not
-    plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **draft.written_with})
-    with resumed_folder(folder, plan, lambda old: holds_same(old, draft)) as part:
+    plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **written_with()})
+    with resumed_folder(folder, plan, lambda old: holds_same(old, named)) as part:
         for name in ("data", "done"):
             (part / name).mkdir(exist_ok=True)
-        done = _write_shards(compiler, runs, part, files, draft.label(TABLE))
-        manifest = _complete(draft, entries, files, done)
+        done = _write_shards(compiler, runs, part, files, named.label(TABLE))
+        tables = _table_entries(entries, files, done)
+        manifest = Manifest.of(named, tables, request.source_commit)
         for name, table in entries.items():
-            write_parquet([table], part / manifest.tables[name].files[0], draft.label(name))
+            write_parquet([table], part / manifest.tables[name].files[0], named.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
         shutil.rmtree(part / "done")  # what only the build needed
         for left in (part / "data").glob("*.unfinished"):
@@ -113,17 +114,13 @@ def _digest(pairs: Pairs) -> str:
     return digest.hexdigest()
 
 
-def _draft(request: Request, date: str | None) -> Manifest:
-    return Manifest(
+def _release_part(request: Request, date: str | None) -> ReleasePart:
+    return ReleasePart(
         version=request.version,
         date=date,
         where=conditions_text(parse_conditions(request.where)),
         intersections=request.axes,
         sample=request.drawn,
-        digest="0" * 64,
-        tables={},
-        source_commit=request.source_commit,
-        written_with=written_with(),
     )
 
 
@@ -171,11 +168,10 @@ def _done(path: Path, mark: Path) -> Done | None:
         return None
 
 
-def _complete(
-    draft: Manifest, entries: Mapping[str, pa.Table], files: tuple[str, ...], done: tuple[Done, ...]
-) -> Manifest:
-    """The manifest with the digests and the rows of all tables."""
+def _table_entries(
+    entries: Mapping[str, pa.Table], files: tuple[str, ...], done: tuple[Done, ...]
+) -> dict[str, TableEntry]:
+    """The digests and the rows of all tables."""
     digest = parts_digest([shard.digest for shard in done])
     tables = {TABLE: TableEntry(files=files, rows=sum(shard.rows for shard in done), digest=digest)}
-    tables |= {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in entries.items()}
-    return draft.with_tables(tables)
+    return tables | {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in entries.items()}

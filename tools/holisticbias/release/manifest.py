@@ -62,12 +62,11 @@ class FileEntry(_Part):
     sha256: Sha256
 
 
-class Manifest(_Part):
-    """A release, or a part of one: its version, tables and files.
+class ReleasePart(_Part):
+    """A version, or a part of one.
 
     ``subset``, ``where``, ``intersections`` and ``sample`` say which part; all are
-    empty for a whole release. ``source_commit`` is the commit of the terms, null
-    if they had uncommitted changes or were not in a git repository.
+    empty for a whole release.
     """
 
     name: Literal["holisticbias"] = "holisticbias"
@@ -78,11 +77,6 @@ class Manifest(_Part):
     intersections: str | None = None
     sample: str | None = None
     schema_version: Literal[1] = SCHEMA_VERSION
-    digest: Sha256
-    tables: dict[str, TableEntry]
-    files: dict[FileName, FileEntry] = {}
-    source_commit: str | None = None
-    written_with: dict[str, str]
 
     @property
     def part(self) -> str:
@@ -95,22 +89,42 @@ class Manifest(_Part):
         ]
         return ", ".join(name for name in named if name)
 
-    def with_tables(self, tables: Mapping[str, TableEntry]) -> "Manifest":
-        """The manifest with these tables, and with the digest of a release that has them."""
-        return self.model_copy(update={"tables": dict(tables), "digest": digest_of(tables)})
+    def label(self, table: str) -> dict[str, str]:
+        """Metadata of each Parquet file of a table: version, part and table."""
+        return {"version": self.version, "part": self.part, "table": table}
+
+    def same_release(self, other: "ReleasePart") -> bool:
+        """Whether the other is the same part of the same version."""
+        return (self.version, self.part) == (other.version, other.part)
+
+
+class Manifest(ReleasePart):
+    """The tables and files of a release.
+
+    ``source_commit`` is the commit of the terms, null if they had uncommitted changes or were not in a git repository.
+    """
+
+    digest: Sha256
+    tables: dict[str, TableEntry]
+    files: dict[FileName, FileEntry] = {}
+    source_commit: str | None = None
+    written_with: dict[str, str]
+
+    @classmethod
+    def of(cls, part: ReleasePart, tables: Mapping[str, TableEntry], source_commit: str | None) -> "Manifest":
+        """The manifest of a part that has these tables, and no files yet."""
+        return cls(
+            **part.model_dump(),
+            digest=digest_of(tables),
+            tables=dict(tables),
+            source_commit=source_commit,
+            written_with=written_with(),
+        )
 
     @property
     def digests(self) -> dict[str, str]:
         """The digest of each table."""
         return {name: entry.digest for name, entry in self.tables.items()}
-
-    def label(self, table: str) -> dict[str, str]:
-        """Metadata of each Parquet file of a table: version, part and table."""
-        return {"version": self.version, "part": self.part, "table": table}
-
-    def same_release(self, other: "Manifest") -> bool:
-        """Whether the other is the same part of the same version."""
-        return (self.version, self.part) == (other.version, other.part)
 
 
 def digest_of(tables: Mapping[str, TableEntry]) -> str:

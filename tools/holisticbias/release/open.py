@@ -32,7 +32,7 @@ def open_release(release: Path | str) -> Release:
         raise ReleaseError(finding)
     _check_footers(folder, manifest)
     verify.warn_of_withdrawal(manifest.version)
-    return Release(manifest, LazyTables(tables), folder)
+    return Release(manifest, LazyTables(tables), folder, manifest.source_commit)
 
 
 def find_release(release: Path | str) -> Path:

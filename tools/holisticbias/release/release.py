@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.counts import Count, count_texts
-from holisticbias.compile.digest import table_digest
+from holisticbias.compile.digest import lazy_digest
 from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.compile.variants import sample_sentences
 from holisticbias.errors import ReleaseError
-from holisticbias.release.manifest import SENTENCES, Manifest, TableEntry
+from holisticbias.release.manifest import SENTENCES, Manifest, ReleasePart, TableEntry
 from holisticbias.release.parquet import read_parquet
 
 
@@ -24,23 +24,33 @@ class Release:
     From layout 4 on it also has ``collections``, ``prompts`` and ``specifications``, if the version has such entries.
     A table is made or read when it is first used, and kept.
 
-    ``folder`` is the folder it was opened from, null if it was built.
+    ``about`` names the version and the part; it is the manifest of a release that was opened from a folder.
+    ``folder`` is that folder, null if the release was built. ``source_commit`` is the commit of the terms.
     """
 
-    manifest: Manifest
+    about: ReleasePart
     tables: Mapping[str, pa.Table]
     folder: Path | None = None
+    source_commit: str | None = None
 
     def __repr__(self) -> str:
         """One line: version, part, number of sentences, start of the digest."""
-        part = f" ({self.manifest.part})" if self.manifest.part else ""
+        part = f" ({self.about.part})" if self.about.part else ""
         rows = next(entry.rows for name, entry in self.manifest.tables.items() if name in SENTENCES)
         return f"<HolisticBias {self.version}{part}: {rows:,} sentences, digest {self.digest[:12]}>"
 
     @property
     def version(self) -> str:
         """The version, as in ``1.0.0``."""
-        return self.manifest.version
+        return self.about.version
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """Tables, digests and files; the digests of a release that was built are computed now."""
+        if isinstance(self.about, Manifest):
+            return self.about
+        entries = {name: TableEntry.of(name, *lazy_digest(lazy_table(self.tables, name).parts)) for name in self.tables}
+        return Manifest.of(self.about, entries, self.source_commit)
 
     @property
     def digest(self) -> str:
@@ -88,9 +98,8 @@ class Release:
             "descriptors": descriptors.filter(kept),
             **{name: self.tables[name] for name in ("nouns", "templates")},
         }
-        entries = {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in tables.items()}
-        manifest = self.manifest.model_copy(update={"subset": "small", "files": {}})
-        return Release(manifest.with_tables(entries), tables)
+        named = self.about.model_dump(include={*ReleasePart.model_fields}) | {"subset": "small"}
+        return Release(ReleasePart(**named), tables, source_commit=self.source_commit)
 
     def sample(self, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:
         """``n`` sentences drawn without replacement; see ``holisticbias.compile.variants``."""

@@ -32,7 +32,8 @@ _SPREAD = 0.3
 class Plan:
     """The number of texts of a run (sentences and single phrases), how many are missing, and their work.
 
-    ``seconds`` is the range of the time that they take; ``exact`` says whether the work was counted or estimated.
+    ``seconds`` is the range of the time that they take; ``exact`` says whether the work was counted, not
+    estimated, and ``counted`` whether the texts were.
     ``shorter`` names the settings that would shorten the run.
     """
 
@@ -41,16 +42,18 @@ class Plan:
     work: Work
     seconds: tuple[float, float]
     exact: bool = True
+    counted: bool = True
     shorter: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.missing:
             return f"0 of {self.texts:,} texts to score: all have scores in the store"
         low, high = (duration(seconds) for seconds in self.seconds)
-        tokens = f"{'' if self.exact else 'about '}{self.work.tokens:,} tokens"
+        texts, tokens = ("about ", "") if not self.counted else ("", "" if self.exact else "about ")
         return (
-            f"{self.missing:,} of {self.texts:,} texts to score: {tokens}, "
-            f"{self.work.forward:,} of them forward tokens; {low if low == high else f'{low} to {high}'}"
+            f"{texts}{self.missing:,} of {self.texts:,} texts to score: "
+            f"{tokens}{self.work.tokens:,} tokens, {self.work.forward:,} of them forward tokens; "
+            f"{low if low == high else f'{low} to {high}'}"
         )
 
     def of(self, texts: int, missing: int) -> Self:

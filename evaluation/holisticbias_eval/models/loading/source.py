@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -224,12 +225,14 @@ def describe_gguf(path: Path) -> tuple[str, str]:
 def one_gguf_parse(source: object) -> Iterator[None]:
     """Parse a GGUF file and map its names of tensors once within the block, however often transformers does it.
 
-    Each parse takes seconds, and transformers maps the names again for each part of the model.
+    Each parse takes seconds, and transformers reads the header five times, and maps the names for each part of the
+    model.
     """
     if not isinstance(source, str) or not Path(source).is_file() or not find_spec("gguf"):
         yield
         return
     import gguf
+    from transformers import modeling_gguf_pytorch_utils as reading
 
     class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
         """Reads a plain array: a slice of a mapped one takes five times as long, and each token has several."""
@@ -237,12 +240,20 @@ def one_gguf_parse(source: object) -> Iterator[None]:
         def __setattr__(self, name: str, value: object) -> None:
             super().__setattr__(name, np.asarray(value) if name == "data" else value)
 
+    loaded = reading.load_gguf_checkpoint
+    header = cache(loaded)
+
+    def load(path: str, return_tensors: bool = False, **more: Any) -> Any:
+        return loaded(path, return_tensors, **more) if return_tensors else deepcopy(header(path))
+
     replaced = {"GGUFReader": gguf.GGUFReader, "get_tensor_name_map": gguf.get_tensor_name_map}
     gguf.GGUFReader, gguf.get_tensor_name_map = cache(Reader), cache(gguf.get_tensor_name_map)
+    reading.load_gguf_checkpoint = load
     try:
         yield
     finally:
         vars(gguf).update(replaced)
+        reading.load_gguf_checkpoint = loaded
 
 
 def file_sha256(path: Path) -> str:
