@@ -42,7 +42,6 @@ PUBLISHED_ORDER = Rule(
 
 
 @rule(
-    "published-lock",
     asks="A published version has a date, a digest and a lock.",
     fix="run holisticbias releases --freeze VERSION",
     needs=frozenset({"releases", "locks"}),
@@ -59,7 +58,6 @@ def published_lock(repository: Repository) -> Problems:
 
 
 @rule(
-    "withdrawn-version",
     asks="Only a published version is withdrawn.",
     fix="remove withdrawn, and change the version that is in preparation",
 )

@@ -108,9 +108,7 @@ class Repository:
 
     def of(self, model: type[E]) -> Iterator[tuple[EntryFile, int, E]]:
         """Each entry of a type with its file and its position in the file's record."""
-        kind = next(kind for kind, known in file_kinds.ENTRY_TYPES.items() if known is model)
-        files: tuple[EntryFile, ...] = getattr(self, FILES[kind])
-        return ((f, i, e) for f in files for i, e in enumerate(f.record.entries) if isinstance(e, model))
+        return ((file, i, entry) for file, i, entry in self.entries() if isinstance(entry, model))
 
     def catalog(self) -> Catalog:
         """The records without their places."""
