@@ -67,7 +67,7 @@ BY_NAME: dict[str, Callable[[str], object]] = {
     "template": lambda line: read_template(line, SLOTS),
     "genders": lambda line: [pronoun_gender([*SLOTS, read_slot(line, 3, ())], place) for place in range(3)],
 }
-OF_TERMS: dict[str, Callable[[Catalog, str], object]] = {
+OF_TERMS: dict[str, Callable[[Catalog, Any], object]] = {
     "same_phrase": same_phrase,
     "objection": lambda catalog, text: first(objections(catalog, text)),
     "only_bucket": lambda catalog, position: only_bucket(axis_of(catalog, "ability"), position),
