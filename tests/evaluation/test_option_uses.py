@@ -166,23 +166,17 @@ def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = (
     return ""
 
 
-SETTINGS: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "seed": (("--seed", "3"), {"seed": 3}),
-    "clusters": (("--clusters", "found"), {"clusters": "found"}),
-    "threshold": (("--threshold", "0.7"), {"threshold": 0.7}),
-    "positive": (("--positive", "0.7"), {"positive": 0.7}),
-    "negative": (("--negative", "-0.7"), {"negative": -0.7}),
-}
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, inputs: Path) -> None:
-    given, changed = SETTINGS[name]
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("seed", 3), ("clusters", "found"), ("threshold", 0.7), ("positive", 0.7), ("negative", -0.7)],
+)
+def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, value: object, inputs: Path) -> None:
+    changed = {name: value}
     norms = {"norms": (str(inputs / "norms.csv"),)}
     before = MeasureSettings(values=norms)
     both = before, before.model_copy(update={**changed, "values": {**norms, **changed}})
     for measure, found in MEASURES.items():
-        said = unused("measure", (measure, "t.csv", *given), (measure,))
+        said = unused("measure", (measure, "t.csv", f"--{name}", str(value)), (measure,))
         records = [found.signature(s) for s in both]
         own = name == "threshold" and found.needs.answers == "offensiveness"  # of the card, in a run
         assert (not said) == (records[0] != records[1] or own), measure
