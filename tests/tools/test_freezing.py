@@ -162,8 +162,6 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     invoke.printed("add", *term, "--version", "0.1.1", *source)
     said = "0.1.1 is in preparation and comes before next: freeze it first"
     assert said in invoke.refused("releases", "--freeze", *source)
-    said = "in releases/0.1.1.yaml still says 'In preparation'"
-    assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
     replaced(repository / "releases" / "0.1.1.yaml", "In preparation.", "A term that was missing.")
     said = "its changes need a minor version, such as 0.2.0"
     assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
