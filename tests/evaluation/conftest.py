@@ -5,8 +5,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.evaluation.generation.chat_server import Answering, ChatServer
 
 from holisticbias import build_release, load_catalog, open_release, write_release
@@ -75,6 +77,7 @@ def mini_release(mini_release_folder: Path) -> Release:
     return open_release(mini_release_folder)
 
 
+LABELS = ("kind", "curious", "grumpy")
 WOMEN, MEN = ("mom", "sister", "aunt", "gal", "niece"), ("dad", "brother")
 
 
@@ -172,6 +175,30 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
 def run(tiny_run: Path) -> Run:
     """The run of the tiny model, as it is read."""
     return read_run(tiny_run)
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Callable[..., Path]:
+    """Write a card; values of None leave a key out."""
+
+    def write(**given: Any) -> Path:
+        known = {
+            "id": "made-up",
+            "title": "A made-up classifier",
+            "task": "style",
+            "engine": "transformers",
+            "labels": list(LABELS),
+            "activation": "softmax",
+            "licence": "MIT",
+            "source": "these tests",
+            "limits": "none known",
+        }
+        file = tmp_path / "made-up.yaml"
+        content = {key: value for key, value in (known | given).items() if value is not None}
+        file.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
+        return file
+
+    return write
 
 
 @pytest.fixture
