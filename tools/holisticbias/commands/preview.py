@@ -48,10 +48,9 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
         if old is None or new is None:
             raise click.UsageError("--merge needs two commits, OLD and NEW.")
         root = source or find_source()
-        merged = merge_commits(old, new, root)
-        conflicts = merged.conflicts
+        tree, conflicts = merge_commits(old, new, root)
         before, head = named_files(old, root), named_files(new, root)
-        after = head if conflicts else replace(named_files(merged.tree, root), name=f"{head.name}, merged")
+        after = head if conflicts else replace(named_files(tree, root), name=f"{head.name}, merged")
     else:
         before, after = given_files(old, new, source)
         head = after

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
@@ -199,15 +200,12 @@ def _aligned(rows: list[list[str]]) -> Iterator[str]:
 
 def _filled(entry: Specification, template: str, texts: Mapping[str, str]) -> Iterator[str]:
     """The template with the first term of each group in the first slot that fits, and each set's first attribute."""
-    slot = next((s for s in entry.slots if f"[T:{s.form}]" in template or "[T]" in template), None)
-    terms = () if slot is None else [term for term in _terms(slot, texts) if term is not None]
+    slots = (s for s in entry.slots if f"[T:{s.form}]" in template or "[T]" in template)
     sentences = (
         template.replace("[T]", term).replace(f"[T:{slot.form}]", term).replace("[A]", chosen.terms[0])
+        for slot in islice(slots, 1)
         for chosen in entry.attributes
-        for term in terms
-        if slot is not None
+        for term in _terms(slot, texts)
+        if term is not None
     )
-    for number, sentence in enumerate(sentences):
-        if number == _MOST_FILLED:
-            return
-        yield capitalised(sentence)
+    return map(capitalised, islice(sentences, _MOST_FILLED))

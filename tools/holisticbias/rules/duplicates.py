@@ -69,18 +69,15 @@ def _compared_with(file: EntryFile, entry: Entry) -> str:
 def text_elsewhere(repository: Repository) -> Problems:
     published = repository.published
     held: dict[str, list[tuple[str, str]]] = {}
-    for file in repository.axes:
-        for descriptor in file.record.descriptors:
-            if descriptor.until is None:
-                held.setdefault(fold(descriptor.text), []).append((descriptor.id, file.record.label))
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            others = [other for other in held.get(fold(descriptor.text), ()) if other[1] != file.record.label]
-            if others and descriptor.id not in published and descriptor.until is None:
-                other, label = others[0]
-                yield file.entry_problem(
-                    i, ("text",), f"{other} on the axis {label} has the text {descriptor.text!r} too."
-                )
+    current = [(file, i, d) for file, i, d in repository.of(Descriptor) if d.until is None]
+    for file, _, descriptor in current:
+        held.setdefault(fold(descriptor.text), []).append((descriptor.id, file.record.label))
+    for file, i, descriptor in current:
+        others = [other for other in held[fold(descriptor.text)] if other[1] != file.record.label]
+        if others and descriptor.id not in published:
+            other, label = others[0]
+            message = f"{other} on the axis {label} has the text {descriptor.text!r} too."
+            yield file.entry_problem(i, ("text",), message)
 
 
 # Letters and digits that look like another letter: stroked, dotless, small capitals, one-storey a and g.

@@ -68,13 +68,13 @@ def empty_version(repository: Repository) -> Problems:
     why="Releases in an earlier layout have no tables or columns for them, so a release would lack them.",
 )
 def version_layout(repository: Repository) -> Problems:
-    lists = {"groups": "collections", "prompts": "prompts", "specifications": "specifications"}
     for file in repository.releases:
         version, layout = file.record.version, file.record.layout
-        held = _kinds_held(repository, version) if layout < WITH_PROMPTS else ()
-        found = [kind for entries, kind in lists.items() if entries in held]
-        if found:
-            yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
+        found = _kinds_held(repository, version) & {"collections", "prompts", "specifications"}
+        if found and layout < WITH_PROMPTS:
+            yield file.problem(
+                ("layout",), f"Version {version} has {' and '.join(sorted(found))}, and layout {layout}."
+            )
         elif layout < WITH_FORMS and _has_forms(repository, version):
             yield file.problem(("layout",), f"Version {version} has word forms, and layout {layout}.")
 
@@ -86,9 +86,9 @@ def _has_forms(repository: Repository, version: str) -> bool:
 
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:
-    """The keys of the lists that have an entry in a version."""
+    """The kinds that have an entry in a version."""
     return {
-        file.entries
+        file.record.kind
         for file in repository.with_entries
         if any(holds(version, e.since, e.until) for e in file.record.entries)
     }

@@ -88,16 +88,13 @@ def _repeats(word: str, gender: Gender, noun: Noun) -> bool:
 def noun_contradicted(repository: Repository) -> Problems:
     excluded = next((f.record.excluded_nouns() for f in repository.intersections), {})
     nouns = list(_nouns(repository))
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            names = (descriptor.id, f"{file.record.axis}/{descriptor.bucket}")
-            against = [noun for name in names for noun in excluded.get(name, ())]
-            if not against or descriptor.until is not None:
-                continue
-            left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
-            if left:
-                key = "not_with" if descriptor.not_with else "text"
-                yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {first_and_more(left, _SHOWN)}.")
+    for file, i, descriptor in repository.of(Descriptor):
+        names = (descriptor.id, f"{file.record.group}/{descriptor.bucket}")
+        against = [noun for name in names for noun in excluded.get(name, ())]
+        left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
+        if left and descriptor.until is None:
+            key = "not_with" if descriptor.not_with else "text"
+            yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {first_and_more(left, _SHOWN)}.")
 
 
 def _nouns(repository: Repository) -> Iterator[tuple[Gender, Noun]]:

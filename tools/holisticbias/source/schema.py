@@ -79,7 +79,8 @@ def _meant_key(error: ErrorDetails, model: type[BaseModel]) -> str | None:
     for key in error["loc"][:-1]:
         field = model.model_fields.get(key) if isinstance(key, str) else None
         model = next(models_in(field.annotation), model) if field else model
-    return _close_key(error["loc"][-1], model.model_fields)
+    close = difflib.get_close_matches(str(error["loc"][-1]).lower(), list(model.model_fields), n=1, cutoff=0.7)
+    return close[0] if close else None
 
 
 def _finding(error: ErrorDetails, document: Document, meant: str | None) -> Finding:
@@ -129,12 +130,6 @@ def _fix(error: ErrorDetails, words: str) -> str | None:
     if kind == "string_pattern_mismatch" and isinstance(value, str):
         return _wanted_characters(key, value, words)
     return None
-
-
-def _close_key(key: object, known: Iterable[str]) -> str | None:
-    """The key of a schema that was probably meant."""
-    close = difflib.get_close_matches(str(key).lower(), list(known), n=1, cutoff=0.7)
-    return close[0] if close else None
 
 
 def _quoted(key: str, value: object) -> str:
