@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.stereotype_score.conftest import invented_pairs
 
-from holisticbias_eval.prompts.contexts import differ_first, without_first_word
+from holisticbias_eval.prompts.contexts import differ_first
 from holisticbias_eval.results.run import read_signature
 from invoking import Invoke
 
@@ -59,11 +59,6 @@ def groups(tmp_path: Path, names: tuple[str, ...]) -> Path:
 )
 def test_texts_that_differ_in_their_first_word(texts: tuple[str, ...], in_first: bool, alone: bool) -> None:
     assert differ_first(texts) == (in_first, alone)
-
-
-def test_the_first_word_has_the_marks_before_it() -> None:
-    assert without_first_word("“Nurses” are kind.") == ("“Nurses", "” are kind.")
-    assert without_first_word("") == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,11 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
 from columns import with_column
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.evaluating import measure_answers
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME
 from holisticbias_eval.measures.stance.pairs import find_stances
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.progress import Display
 from known import known
 
 QUICK = MeasureSettings()
@@ -46,11 +43,6 @@ def without(answers: pa.Table, template: str, **where: str) -> pa.Table:
     for name, text in where.items():
         lacking = pc.and_(lacking, pc.equal(answers[name], text))
     return answers.filter(pc.invert(lacking))
-
-
-def test_no_row_is_an_error() -> None:
-    with pytest.raises(SelectionError, match="there is nothing to measure"):
-        measure_answers(stance_scores(differences(3, 1, 4, 5)).slice(0, 0), ["stance_contrast"], QUICK, Display())
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "no row"])

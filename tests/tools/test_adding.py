@@ -1,6 +1,7 @@
 """Adding entries, by questions and by options: after either, a valid entry or nothing."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -96,10 +97,7 @@ def test_a_session(
 def test_a_question_without_an_answer(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
 ) -> None:
-    def fail(_: str) -> str:
-        raise error
-
-    monkeypatch.setattr("click.termui.visible_prompt_func", fail)
+    monkeypatch.setattr("click.termui.visible_prompt_func", Mock(side_effect=error))
     ended, shown, errors = invoke("add")
     assert (ended, shown, said in errors) == (code, "\n", True), errors
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from typing import TypeAlias
+from unittest.mock import Mock
 
 import pytest
 
@@ -215,8 +216,5 @@ def test_a_name_that_is_not_utf8(invoke: Invoke) -> None:
 
 
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
-    def full(paths: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("holisticbias.rules.validate.validate_paths", full)
+    monkeypatch.setattr("holisticbias.rules.validate.validate_paths", Mock(side_effect=MemoryError))
     assert invoke.refused("validate") == "holisticbias: there is not enough memory for this input\n"

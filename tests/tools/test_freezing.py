@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -139,11 +140,8 @@ def test_freezing_on_a_full_disk_changes_nothing(repository: Path, invoke: Invok
 def test_another_number_does_not_continue_an_interrupted_one(
     repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(_: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as interrupted:
-        interrupted.setattr("holisticbias.contribute.freeze.write_files", stop)
+        interrupted.setattr("holisticbias.contribute.freeze.write_files", Mock(side_effect=KeyboardInterrupt))
         code, _, errors = invoke("releases", "--freeze", "--source", repository)
     said = "holisticbias: interrupted; run holisticbias releases --freeze 1.0.0 to finish\n"
     assert (code, errors.endswith(said)) == (130, True), errors
@@ -161,8 +159,6 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     invoke.printed("add", *term, "--version", "0.1.1", *source)
     said = "0.1.1 is in preparation and comes before next: freeze it first"
     assert said in invoke.refused("releases", "--freeze", *source)
-    said = "in releases/0.1.1.yaml still says 'In preparation'"
-    assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
     replaced(repository / "releases" / "0.1.1.yaml", "In preparation.", "A term that was missing.")
     said = "its changes need a minor version, such as 0.2.0"
     assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
