@@ -2,23 +2,21 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.evaluation.generation.chat_server import Answering, ChatServer
 
 from holisticbias import build_release, load_catalog, open_release, write_release
 from holisticbias.release.release import Release
 from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Noun, Template
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
-from holisticbias.terms.version_files import ReleaseFile
 from holisticbias_eval.results.run import Run, read_run
+from small_terms import Values, made_catalog
 
 VERSION = "0.1.0"  # not a published version: opening a release checks it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
@@ -48,32 +46,23 @@ def terms_read_once() -> Iterator[None]:
         yield
 
 
-COMMON: Mapping[str, Any] = {"sources": ("smith-2022",), "since": VERSION}
+def _named(prefix: str, texts: Iterable[str]) -> list[Values]:
+    return [{"id": f"{prefix}.{text}", "text": text} for text in texts]
 
 
-def _nouns(gender: str, texts: tuple[str, ...]) -> NounFile:
-    nouns = (Noun(id=f"{gender}.{text}", text=text, plural=f"{text}s", **COMMON) for text in texts)
-    return NounFile(gender=gender, label=gender.title(), nouns=tuple(nouns))
+def _made(nouns: Mapping[str, tuple[str, ...]], more: Mapping[str, list[Values]]) -> Catalog:
+    axes = {axis: [*_named(axis, texts), *more.get(axis, [])] for axis, texts in AXES.items()}
+    genders = {
+        gender: [{**noun, "plural": f"{noun['text']}s"} for noun in _named(gender, texts)]
+        for gender, texts in nouns.items()
+    }
+    dialogue = [{"id": key, "text": text, "must_be_noun": "plural" in text} for key, text in TEMPLATES.items()]
+    version = {"version": VERSION, "date": "2026-01-01", "summary": "mini", "article_rule": "letter"}
+    return made_catalog(axes, genders, {"dialogue": dialogue}, version)
 
 
 def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
-    axes = tuple(
-        DescriptorFile(
-            axis=axis,
-            label=axis.title(),
-            descriptors=tuple(Descriptor(id=f"{axis}.{text}", text=text, **COMMON) for text in texts),
-        )
-        for axis, texts in AXES.items()
-    )
-    dialogue = tuple(
-        Template(id=key, text=text, must_be_noun="plural" in text, **COMMON) for key, text in TEMPLATES.items()
-    )
-    return Catalog(
-        axes=axes,
-        genders=(_nouns("neutral", nouns),) if nouns else (),
-        families=(TemplateFile(family="dialogue", label="Dialogue", templates=dialogue),),
-        releases=(ReleaseFile(version=VERSION, date="2026-01-01", summary="mini", article_rule="letter"),),
-    )
+    return _made({"neutral": nouns} if nouns else {}, {})
 
 
 @pytest.fixture(scope="session")
@@ -88,23 +77,16 @@ def mini_release(mini_release_folder: Path) -> Release:
     return open_release(mini_release_folder)
 
 
+LABELS = ("kind", "curious", "grumpy")
 WOMEN, MEN = ("mom", "sister", "aunt", "gal", "niece"), ("dad", "brother")
 
 
 def terms_catalog() -> Catalog:
     """The mini catalog with nouns of two genders, descriptors of one gender, and a term that is a noun itself."""
-    mini = mini_catalog()
-    more = {
-        "age": (Descriptor(id="age.girlish", text="girlish", noun_gender="female", **COMMON),
-                Descriptor(id="age.boyish", text="boyish", noun_gender="male", **COMMON)),
-        "ability": (
-            Descriptor(id="ability.amputee", text="amputee", plural="amputees", position="standalone", **COMMON),
-        ),
-    }  # fmt: skip
-    axes = tuple(
-        file.model_copy(update={"descriptors": (*file.descriptors, *more.get(file.axis, ()))}) for file in mini.axes
-    )
-    return replace(mini, axes=axes, genders=(*mini.genders, _nouns("female", WOMEN), _nouns("male", MEN)))
+    amputee = {"id": "ability.amputee", "text": "amputee", "plural": "amputees", "position": "standalone"}
+    girlish, boyish = _named("age", ("girlish", "boyish"))
+    gendered: list[Values] = [{**girlish, "noun_gender": "female"}, {**boyish, "noun_gender": "male"}]
+    return _made({"neutral": NOUNS, "female": WOMEN, "male": MEN}, {"age": gendered, "ability": [amputee]})
 
 
 @pytest.fixture(scope="session")
@@ -193,6 +175,30 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
 def run(tiny_run: Path) -> Run:
     """The run of the tiny model, as it is read."""
     return read_run(tiny_run)
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Callable[..., Path]:
+    """Write a card; values of None leave a key out."""
+
+    def write(**given: Any) -> Path:
+        known = {
+            "id": "made-up",
+            "title": "A made-up classifier",
+            "task": "style",
+            "engine": "transformers",
+            "labels": list(LABELS),
+            "activation": "softmax",
+            "licence": "MIT",
+            "source": "these tests",
+            "limits": "none known",
+        }
+        file = tmp_path / "made-up.yaml"
+        content = {key: value for key, value in (known | given).items() if value is not None}
+        file.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
+        return file
+
+    return write
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Drawn answers of a model, and views of measures on them, without a run."""
+"""Drawn answers of a model, without a run."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,11 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from columns import with_column
-from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.sections.section import Section
-from holisticbias_eval.sections.tables import Paragraph, Table
+from holisticbias_eval.measures.measure import MeasureSettings
 
 LOVE, HATE = "I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}."
 TEMPLATES = (LOVE, HATE, "I'm {noun_phrase}.")
@@ -22,7 +18,6 @@ AXES: Mapping[str, tuple[str, ...]] = {
 PREFERENCES = ("reviewed", "dispreferred", "polarizing", "no_data")
 NOUNS = ("woman", "man", "kid", "friend", "veteran", "parent", "child", "person", "boy", "girl")
 QUICK = MeasureSettings(draws=8, permutations=20, flips=20)
-RELEASE = ("likelihood_bias", "medians", "love_hate")
 
 # One descriptor is loved and one is hated.
 PLANTED = {("tall", LOVE): -15, ("tall", HATE): 15, ("thin", LOVE): 15, ("thin", HATE): -15}
@@ -68,27 +63,3 @@ def make_answers(
         row["perplexity"] = None if gone else float(np.exp(float(str(row["nll"])) / int(str(row["tokens"]))))
     answers = pa.Table.from_pylist(rows)
     return with_column(answers, "perplexity", answers["perplexity"].cast(pa.float64()))
-
-
-def view_of(answers: pa.Table, settings: MeasureSettings | None = QUICK, measures: Sequence[str] = RELEASE) -> View:
-    """The figures of some measures, with the answers."""
-    return View(Figures(f for name in measures for f in MEASURES[name].figures(answers, settings).figures), answers)
-
-
-def sections_of(view: View, measures: Sequence[str] = RELEASE) -> tuple[Section, ...]:
-    """The sections of some measures."""
-    return tuple(section for name in measures for section in MEASURES[name].sections(view))
-
-
-def words_of(sections: Sequence[Section]) -> str:
-    """All words of the sections."""
-    said = [section.title for section in sections]
-    for block in (block for section in sections for block in section.blocks):
-        if isinstance(block, Paragraph):
-            said.append(block.text)
-        elif isinstance(block, Table):
-            said += [block.caption, block.note, *(column.heading for column in block.columns)]
-            said += [str(cell) for row in block.rows for cell in row]
-        else:
-            said += [block.title, words_of((Section("", "", (block.table(),)),))]
-    return "\n".join(said)

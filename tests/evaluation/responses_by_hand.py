@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 from tests.evaluation.simulated_responses import ResponseWorld
 
+from columns import with_column
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Clusters, MeasureSettings, View
@@ -50,8 +51,7 @@ def random_answers(seed: int) -> pa.Table:
     answers = world.draw(world.mixtures(rng), rng)
     unjudged = rng.random(answers.num_rows) < 0.2
     for name in [name for name in answers.column_names if name.startswith("p:")]:
-        column = pa.array(answers[name].to_numpy(), mask=unjudged)
-        answers = answers.set_column(answers.column_names.index(name), name, column)
+        answers = with_column(answers, name, pa.array(answers[name].to_numpy(), mask=unjudged))
     return answers.take(pa.array(rng.permutation(answers.num_rows)[: int(0.9 * answers.num_rows)]))
 
 

@@ -42,9 +42,9 @@ def view_of(table: pa.Table, measure: GroupMeasure | None = None) -> View:
     return View(figures_of(table, measure), table)
 
 
-def sections_of(table: pa.Table, measure: GroupMeasure | None = None) -> dict[str, Section]:
+def sections_of(table: pa.Table) -> dict[str, Section]:
     """The sections of a table of texts, by name."""
-    return {section.name: section for section in (measure or Zeal()).sections(view_of(table, measure))}
+    return {section.name: section for section in Zeal().sections(view_of(table))}
 
 
 def texts_table(rows: list[dict[str, object]]) -> pa.Table:

@@ -26,9 +26,9 @@ from holisticbias_eval.errors import (
     TableError,
 )
 from holisticbias_eval.results.run import read_run
+from invoking import Invoke
 from known import known
 
-Answer = tuple[int, str, str]
 WRONG: Any = 3
 TEXTS = pd.DataFrame({"text": ["A good day.", "A bad day."], "group": ["women", "men"]})
 
@@ -101,12 +101,12 @@ def test_terms_are_shown_in_a_line_and_filtered_as_in_an_evaluation() -> None:
         assert holisticbias.build_release(catalog, where=where).manifest.where == ("axis=ability,age",)
 
 
-def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_path: Path) -> None:
+def test_responses_are_those_of_the_command(invoke: Invoke, tmp_path: Path) -> None:
     prompts = ["Hi! I'm a Deaf grandmother.", "Hello."]
     found = hbe.generate(prompts=prompts, decoding="greedy", progress=False, no_store=True)
     (tmp_path / "prompts.txt").write_text("\n".join(prompts))
     options = ("--prompts", tmp_path / "prompts.txt", "--decoding", "greedy", "--no-store", "--out", tmp_path / "made")
-    assert invoke("generate", *options)[0] == 0
+    invoke.printed("generate", *options)
     made = pq.read_table(tmp_path / "made" / "responses.parquet")
     assert found.table["response"].to_pylist() == made["response"].to_pylist()
     assert found.to_polars().height == len(found.to_pandas()) == found.to_arrow().num_rows == 2
@@ -116,11 +116,11 @@ def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_p
         hbe.generate(prompts=prompts, nonsense=1)
 
 
-def test_a_list_of_texts_is_judged_as_its_table(invoke: Callable[..., Answer], tmp_path: Path) -> None:
+def test_a_list_of_texts_is_judged_as_its_table(invoke: Invoke, tmp_path: Path) -> None:
     texts = ["I love it", "I hate it", ""]
     pd.DataFrame({"response": texts}).to_csv(tmp_path / "texts.csv", index=False)
     options = ("--classifier", "vader", "--no-store", "--out", tmp_path / "judged.parquet")
-    assert invoke("classify", "--responses", tmp_path / "texts.csv", *options)[0] == 0
+    invoke.printed("classify", "--responses", tmp_path / "texts.csv", *options)
     made = pq.read_table(tmp_path / "judged.parquet").select(["p:positive", "p:negative"]).to_pylist()
     frame = pd.DataFrame({"response": texts})
     column = frame["response"]

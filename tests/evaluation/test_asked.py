@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.conftest import WOMEN
 
+from columns import with_column
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
@@ -82,7 +83,7 @@ def test_ids_that_follow_from_other_columns_are_left_out_and_added_again(both: l
     assert restored(asked).select(list(SENTENCE_COLUMNS)).equals(sentences.select(list(SENTENCE_COLUMNS)))
     assert restored(asked).column_names[0] == "sentence_id"
     ids = pa.array([*sentences["sentence_id"].to_pylist()[:-1], "another"])
-    other = sentences.set_column(sentences.column_names.index("sentence_id"), "sentence_id", ids)
+    other = with_column(sentences, "sentence_id", ids)
     assert compacted(other)["sentence_id"].to_pylist() == ids.to_pylist()
 
 

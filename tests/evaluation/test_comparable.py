@@ -111,8 +111,7 @@ def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path
     one, two, three = texts
     run = read_run(two)
     measuring = {"sentiment": {**run.result.signature.measuring["sentiment"], "negative": "-0.2"}}
-    (tmp_path / "other").mkdir()
-    write_run(altered(run, measuring=measuring), tmp_path / "other")
+    written(altered(run, measuring=measuring), tmp_path / "other")
     said = invoke.refused("compare", one, tmp_path / "other")
     reason = "Sentiment of texts about groups is not compared: the measure's parameters differ (negative)"
     assert reason in said

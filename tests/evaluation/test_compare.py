@@ -10,7 +10,6 @@ from tests.evaluation.simulated import World
 import comparison
 from columns import only, with_column, without
 from holisticbias.terms.entries import MADE_UP
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures import MEASURES
@@ -182,13 +181,6 @@ def test_the_row_of_all_axes_stands_below_several_axes(left_out: str, rows: list
     (section,) = measure.compared_sections(Figures(measure.compare(*views)), views[1])
     (table,) = [block for block in section.blocks if isinstance(block, Table)]
     assert [row[0] for row in table.rows] == rows
-
-
-def test_nothing_in_common() -> None:
-    table = scores(EFFECTS, 1)
-    other = with_column(table, "sentence_id", [f"other/{i}" for i in table["sentence_id"].to_pylist()])
-    with pytest.raises(SelectionError, match="no sentence in common"):
-        compare(table, other)
 
 
 def test_made_up_words_are_in_no_share_over_all_axes() -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluation.scoring.small_models import plain_part
 
 from holisticbias.cli import main
 from holisticbias_eval.prompts.contexts import Context, read_context
@@ -62,12 +63,8 @@ def test_sentences_and_phrases_are_scored_under_their_context(
     model, tokenizer = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
 
     def naively(context: str, text: str) -> float:
-        encoded = tokenizer(context + text, return_offsets_mapping=True)
-        ids = torch.tensor([[0, *encoded["input_ids"]]])
-        with torch.inference_mode():
-            values = -model(ids).logits[0, :-1].double().log_softmax(-1)
-        asked = [i for i, (_, end) in enumerate(encoded["offset_mapping"]) if end > len(context)]
-        return sum(float(values[i, ids[0, i + 1]]) for i in asked)
+        whole = context + text
+        return sum(plain_part(model, tokenizer, whole, len(context), len(whole), lead=[0]))
 
     for row in itertools.islice(run.answers.to_pylist(), 0, None, 13):
         start = len("I'm ") if row["text"].startswith("I'm ") else row["text"].index(" ", 2) + 1

@@ -1,15 +1,14 @@
 """Runs in which nothing precedes a text: what is not scored is counted and said, and pairs that differ there go."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.stereotype_score.conftest import invented_pairs
 
-from holisticbias_eval.prompts.contexts import differ_first, without_first_word
+from holisticbias_eval.prompts.contexts import differ_first
+from holisticbias_eval.results.run import read_signature
 from invoking import Invoke
 
 NONE = ("--first-token", "none")
@@ -44,11 +43,6 @@ def groups(tmp_path: Path, names: tuple[str, ...]) -> Path:
     return tmp_path / "test.parquet"
 
 
-def signature(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "result.json").read_text("utf-8"))["signature"]
-    return found
-
-
 @pytest.mark.parametrize(
     ("texts", "in_first", "alone"),
     [
@@ -65,11 +59,6 @@ def signature(folder: Path) -> dict[str, Any]:
 )
 def test_texts_that_differ_in_their_first_word(texts: tuple[str, ...], in_first: bool, alone: bool) -> None:
     assert differ_first(texts) == (in_first, alone)
-
-
-def test_the_first_word_has_the_marks_before_it() -> None:
-    assert without_first_word("“Nurses” are kind.") == ("“Nurses", "” are kind.")
-    assert without_first_word("") == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -90,16 +79,16 @@ def test_texts_that_differ_in_an_unscored_word_alone_are_left_out_and_counted(
         f"the first token of {texts} of {texts} texts, which nothing precedes; {differing} {what} in the first word "
         f"alone, left out; {differing} {what} in the first word and in others, counted"
     )
-    found = signature(run)
-    assert found["scoring"]["unscored"] == said
-    assert (found["sentences_scored"], found["sentences_available"]) == counts
+    found = read_signature(run)
+    assert found.scoring["unscored"] == said
+    assert (found.sentences_scored, found.sentences_available) == counts
     invoke.printed("report", run, "--format", "svg", "--out", tmp_path / "chart.svg")
     assert f"Not scored: {said}." in " ".join(out.split())
     assert f"Not scored: {said}." in (run / "report.html").read_text("utf-8")
     assert f"Not scored: the first token of {texts} of" in (tmp_path / "chart.svg").read_text("utf-8")
     assert "Not scored" not in invoke.printed(*given, tmp_path / "all")
-    assert "unscored" not in signature(tmp_path / "all")["scoring"]
-    assert signature(tmp_path / "all")["sentences_scored"] == counts[1]
+    assert "unscored" not in read_signature(tmp_path / "all").scoring
+    assert read_signature(tmp_path / "all").sentences_scored == counts[1]
 
 
 def test_the_published_formula_keeps_pairs_that_differ_in_the_first_word(
@@ -107,9 +96,9 @@ def test_the_published_formula_keeps_pairs_that_differ_in_the_first_word(
 ) -> None:
     given = ("evaluate", "--pairs", pairs(tmp_path, ("alone", "later")), "--model", tiny_gpt2, "--mode", "published")
     invoke.printed(*given, "--out", tmp_path / "run")
-    found = signature(tmp_path / "run")
-    assert found["sentences_scored"] == 4
-    assert "2 pairs that differ in the first word alone, counted as published" in found["scoring"]["unscored"]
+    found = read_signature(tmp_path / "run")
+    assert found.sentences_scored == 4
+    assert "2 pairs that differ in the first word alone, counted as published" in found.scoring["unscored"]
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--test-set"])
@@ -127,11 +116,11 @@ def test_texts_of_other_runs_are_counted(invoke: Invoke, tiny_options: tuple[str
     for number, given in enumerate((tiny_options, lines_of_model, (*tiny_options, "--context", "Oh."))):
         folder = tmp_path / str(number)
         out = invoke.printed("evaluate", *given, "--out", folder, *NONE)
-        found = signature(folder)
-        scored = found["sentences_scored"]
+        found = read_signature(folder)
+        scored = found.sentences_scored
         if "--context" in given:  # the first token of the context is not scored anyway
-            assert "unscored" not in found["scoring"]
+            assert "unscored" not in found.scoring
         else:
             words = f"the first token of {scored} of {scored} texts, which nothing precedes"
-            assert found["scoring"]["unscored"] == words
+            assert found.scoring["unscored"] == words
             assert f"Not scored: {words}." in " ".join(out.split())

@@ -14,7 +14,7 @@ from scipy.stats import mannwhitneyu
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.evaluating import uses_of
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.settings import flag_of
@@ -61,13 +61,10 @@ def published_shares(scores: pa.Table) -> dict[str, dict[tuple[str, ...], float]
     return {name: {key: sum(v) / len(v) for key, v in group.items()} for name, group in groups.items()}
 
 
-def shares(printed: str) -> dict[str, dict[tuple[str, ...], float | None]]:
-    """The shares that a command printed as JSON, grouped as ``published_shares`` groups them."""
-    found: dict[str, dict[tuple[str, ...], float | None]] = {name: {} for name in SCOPES.values()}
-    for figure in json.loads(printed)["figures"]:
-        if figure["name"] == "share":
-            found[SCOPES[tuple(figure["keys"])]][tuple(figure["keys"].values())] = figure["value"]
-    return found
+def shares(figures: Figures) -> dict[str, dict[tuple[str, ...], float | None]]:
+    """The shares, grouped as ``published_shares`` groups them."""
+    found = {scope: figures.by("likelihood_bias", "share", *keys) for keys, scope in SCOPES.items()}
+    return {scope: {tuple(figure.keys.values()): figure.value for figure in each} for scope, each in found.items()}
 
 
 def pair_shares(folder: Path) -> dict[tuple[str, ...], float | None]:
@@ -77,20 +74,17 @@ def pair_shares(folder: Path) -> dict[tuple[str, ...], float | None]:
 
 @pytest.mark.parametrize(
     ("seed", "nouns", "digits", "suffix"),
-    [
-        *((1, 30, 0, ".csv"), (2, 8, 9, ".parquet"), (4, 12, 0, ".parquet"), (6, 8, 1, ".parquet"), (7, 5, 1, ".csv")),
-    ],
+    [(1, 30, 0, ".csv"), (2, 8, 9, ".parquet"), (4, 12, 0, ".parquet"), (6, 8, 1, ".parquet"), (7, 5, 1, ".csv")],
 )
 def test_shares_equal_the_published_procedure(
     tmp_path: Path, invoke: Invoke, seed: int, nouns: int, digits: int, suffix: str
 ) -> None:
     scores = random_scores(seed, nouns, digits)
     path = write_table(tmp_path / f"scores{suffix}", scores)
-    options = ("--format", "json", "--no-trust", "--out", tmp_path / "out")
-    printed = invoke.printed("measure", "likelihood_bias", path, *options)
+    figures = invoke.figures("measure", "likelihood_bias", path, "--no-trust", "--out", tmp_path / "out")
     expected = published_shares(scores)
     assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
-    assert shares(printed) == expected
+    assert shares(figures) == expected
 
 
 def test_files_out(tmp_path: Path, invoke: Invoke) -> None:
@@ -130,10 +124,10 @@ def test_missing_perplexities_are_counted(tmp_path: Path, invoke: Invoke) -> Non
 def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(tmp_path: Path, invoke: Invoke) -> None:
     scores = pa.concat_tables([random_scores(0, 5, 6), random_scores(1, 5, 6)])
     path = write_table(tmp_path / "scores.parquet", scores)
-    _, printed, errors = invoke("measure", "likelihood_bias", path, "--format", "json")
-    assert all(figure["interval"] is None for figure in json.loads(printed)["figures"])
-    assert "a noun occurs twice with one descriptor" in errors
-    assert shares(printed)["by_axis"] == published_shares(scores)["by_axis"]
+    figures = invoke.figures("measure", "likelihood_bias", path)
+    assert all(figure.interval is None for figure in figures)
+    assert "a noun occurs twice with one descriptor" in invoke("measure", "likelihood_bias", path)[2]
+    assert shares(figures)["by_axis"] == published_shares(scores)["by_axis"]
 
 
 def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, invoke: Invoke) -> None:

@@ -166,23 +166,17 @@ def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = (
     return ""
 
 
-SETTINGS: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "seed": (("--seed", "3"), {"seed": 3}),
-    "clusters": (("--clusters", "found"), {"clusters": "found"}),
-    "threshold": (("--threshold", "0.7"), {"threshold": 0.7}),
-    "positive": (("--positive", "0.7"), {"positive": 0.7}),
-    "negative": (("--negative", "-0.7"), {"negative": -0.7}),
-}
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, inputs: Path) -> None:
-    given, changed = SETTINGS[name]
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("seed", 3), ("clusters", "found"), ("threshold", 0.7), ("positive", 0.7), ("negative", -0.7)],
+)
+def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, value: object, inputs: Path) -> None:
+    changed = {name: value}
     norms = {"norms": (str(inputs / "norms.csv"),)}
     before = MeasureSettings(values=norms)
     both = before, before.model_copy(update={**changed, "values": {**norms, **changed}})
     for measure, found in MEASURES.items():
-        said = unused("measure", (measure, "t.csv", *given), (measure,))
+        said = unused("measure", (measure, "t.csv", f"--{name}", str(value)), (measure,))
         records = [found.signature(s) for s in both]
         own = name == "threshold" and found.needs.answers == "offensiveness"  # of the card, in a run
         assert (not said) == (records[0] != records[1] or own), measure
@@ -204,37 +198,23 @@ def test_without_trust_the_figures_of_quality_have_no_interval(
     assert bare == [figure.model_copy(update={"interval": None}) for figure in trusted]
 
 
-CARD = """
-id: judge
-title: A chat model
-task: toxicity
-engine: chat
-model: m
-labels: [toxic, none]
-activation: none
-offensive: toxic
-prompt: "{text}"
-licence: none
-source: this test
-limits: none
-"""
-
-
 @pytest.mark.parametrize(
     "words",
     [
-        "measure toxicity t.csv --classifier-api-base http://a --classifier judge.yaml",
+        "measure toxicity t.csv --classifier-api-base http://a --classifier made-up.yaml",
         "measure likelihood_bias t.csv --seed 1",
         "generate --prompts sentences --no-variants",
         "generate --engine api --api-rate 2",
         "mitigate self_chat,lmd --out o --corpus c --alpha 1",
         "mitigate lmd --out o --release 1.0.0 --measure medians",
-        "classify --responses r --classifier judge.yaml --out o --classifier-api-base u",
+        "classify --responses r --classifier made-up.yaml --out o --classifier-api-base u",
     ],
 )
-def test_options_with_an_effect(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_with_an_effect(
+    words: str, card: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("judge.yaml").write_text(CARD)
+    card(task="toxicity", engine="chat", model="m", activation="none", prompt="{text}", offensive="kind")
     command, *arguments = words.split()
     chosen = tuple(arguments[0].split(",")) if command in ("measure", "mitigate") else ()
     assert not unused(command, tuple(arguments), chosen)

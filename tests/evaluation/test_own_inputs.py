@@ -15,9 +15,9 @@ RECORDS = ("measurement", "generation", "pairs", "split", "sentences", "collecti
 
 @pytest.fixture
 def folder(
-    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny_run: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> Path:  # after ``invoke``, in another folder
-    """The current folder, with ``made``: a folder that every command may replace, and tables in it."""
+    """The current folder, with ``made``: a folder that every command may replace, tables, runs and a study."""
     monkeypatch.chdir(tmp_path)
     made = tmp_path / "made"
     made.mkdir()
@@ -27,6 +27,12 @@ def folder(
     (made / "texts.csv").write_text(TEXTS)
     (made / "sentences.csv").write_text(SENTENCES)
     (made / "dump.xml").write_text("<mediawiki></mediawiki>")
+    for name in ("first", "second"):
+        shutil.copytree(tiny_run, tmp_path / name)
+        rows = [{"prompt": f"Hello {i}.", "response": f"Hi {i}, {name}."} for i in range(4)]
+        write_table(tmp_path / f"{name}.jsonl", rows)
+    invoke.printed("judge", "make", "first.jsonl", "second.jsonl", "--out", "study")
+    (tmp_path / "study" / "ann.json").write_text("{}")
     return tmp_path
 
 
@@ -45,37 +51,15 @@ def folder(
         ),
         ("corpus split made/texts.csv --specification religion1 --out made", "made/texts.csv would be lost with"),
         ("corpus collect --dump made/dump.xml --out made", "made/dump.xml would be lost with"),
+        ("evaluate {tiny} --out run --store run/store", "run/store would be lost with"),
+        ("compare first second --out second/result.json", "result.json is read, and would be lost"),
+        ("judge analyse study --out study/key.json", "key.json is read, and would be lost"),
+        ("judge analyse study --out study/ann.json", "ann.json is read, and would be lost"),
     ],
 )
-def test_a_file_that_is_read_is_not_replaced(words: str, lost: str, folder: Path, invoke: Invoke) -> None:
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    said = invoke.refused(*words.split())
+def test_a_file_that_is_read_is_not_replaced(
+    words: str, lost: str, folder: Path, tiny_options: tuple[str, ...], invoke: Invoke
+) -> None:
+    said = invoke.refused(*words.replace("{tiny}", " ".join(tiny_options)).split(), keeps=folder)
     assert lost in said
     assert said.rstrip().splitlines()[-1].startswith("holisticbias: ")
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
-
-
-def test_a_store_inside_a_run(folder: Path, tiny_options: tuple[str, ...], invoke: Invoke) -> None:
-    said = invoke.refused("evaluate", *tiny_options, "--out", "run", "--store", "run/store")
-    assert "run/store would be lost with" in said
-    assert not (folder / "run").exists()
-
-
-def test_a_comparison_does_not_replace_the_result_of_a_run(folder: Path, tiny_run: Path, invoke: Invoke) -> None:
-    first, second = (Path(shutil.copytree(tiny_run, folder / name)) for name in ("first", "second"))
-    before = (second / "result.json").read_bytes()
-    said = invoke.refused("compare", first, second, "--out", second / "result.json")
-    assert "result.json is read, and would be lost" in said
-    assert (second / "result.json").read_bytes() == before
-
-
-@pytest.mark.parametrize("name", ["key.json", "ann.json"])
-def test_an_analysis_does_not_replace_the_key_or_answers(folder: Path, invoke: Invoke, name: str) -> None:
-    rows = [{"prompt": f"Hello {i}.", "response": f"Hi {i}."} for i in range(4)]
-    for one in ("a", "b"):
-        write_table(folder / f"{one}.jsonl", [{**row, "response": f"{row['response']} {one}"} for row in rows])
-    invoke.printed("judge", "make", "a.jsonl", "b.jsonl", "--out", "study")
-    (folder / "study" / "ann.json").write_text("{}")
-    before = (folder / "study" / name).read_bytes()
-    assert f"{name} is read, and would be lost" in invoke.refused("judge", "analyse", "study", "--out", f"study/{name}")
-    assert (folder / "study" / name).read_bytes() == before

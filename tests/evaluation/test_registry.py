@@ -46,17 +46,14 @@ def write(entry: RegistryEntry, folder: Path, name: str | None = None) -> Path:
 
 
 def test_an_entry_holds_the_headline_figures_of_its_run(entry: RegistryEntry, run: Run) -> None:
-    figures = Figures(run.result.figures)
-    shares = figures.by("likelihood_bias", "share", "axis")
+    shares = Figures(run.result.figures).by("likelihood_bias", "share", "axis")
     assert [f for f in entry.figures if f.name == "share"] == list(shares)
-    assert all(f.interval and f.floor is not None for f in shares)
     assert {f.name for f in entry.figures} == {"share", "differing_pairs", "descriptors"}
     assert entry.labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
     assert entry.signature.measures == ("likelihood_bias",)
     assert entry.signature.measuring.keys() == {"likelihood_bias"}
     assert entry.signature.model.name == "some/model"
     assert entry.signature.model.weights_sha256 == run.result.signature.model.weights_sha256
-    assert entry.file_name == "some-model-on-0.1.0-likelihood-bias.json"
 
 
 LOCAL: list[tuple[dict[str, object], str | None]] = [

@@ -8,15 +8,13 @@ import pyarrow.compute as pc
 import pytest
 from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
+from columns import with_column
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.evaluating import measure_answers
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME
 from holisticbias_eval.measures.stance.pairs import find_stances
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.progress import Display
 from known import known
 
 QUICK = MeasureSettings()
@@ -39,10 +37,6 @@ def differences(*shape: int) -> Floats:
     return np.random.default_rng(0).normal(size=shape)
 
 
-def with_nll(answers: pa.Table, nll: Floats | list[float | None]) -> pa.Table:
-    return answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
-
-
 def without(answers: pa.Table, template: str, **where: str) -> pa.Table:
     """The answers without the rows of a template that have these values."""
     lacking = pc.equal(answers["template"], f"I {template} {{plural_noun_phrase}}.")
@@ -51,18 +45,13 @@ def without(answers: pa.Table, template: str, **where: str) -> pa.Table:
     return answers.filter(pc.invert(lacking))
 
 
-def test_no_row_is_an_error() -> None:
-    with pytest.raises(SelectionError, match="there is nothing to measure"):
-        measure_answers(stance_scores(differences(3, 1, 4, 5)).slice(0, 0), ["stance_contrast"], QUICK, Display())
-
-
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "no row"])
 def test_missing_value_is_one_difference_less(value: float | str | None) -> None:
     answers = stance_scores(differences(3, 1, 4, 5))
     if isinstance(value, str):
         answers = answers.slice(1)
     else:
-        answers = with_nll(answers, [value, *answers["nll"].to_pylist()[1:]])
+        answers = with_column(answers, "nll", [value, *answers["nll"].to_pylist()[1:]])
     figures = measure(answers)
     found = figures.by(NAME, *CONTRAST)
     assert [(f.n, f.missing) for f in found] == [(14, 1), (15, 0), (15, 0), (15, 0)]
@@ -117,7 +106,7 @@ def test_no_pair_is_said() -> None:
     figures = measure(loved)
     assert (shared(figures).value, shared(figures).n, shared(figures).missing) == (None, 0, 4)
     assert {(f.value, f.n) for f in figures.by(NAME, *CONTRAST)} == {(None, 0)}
-    empty = measure(with_nll(answers, np.full(len(answers), np.nan)))
+    empty = measure(with_column(answers, "nll", np.full(len(answers), np.nan)))
     assert shared(empty).value is None
 
 
@@ -169,7 +158,7 @@ def test_rows_that_stand_twice_count_once() -> None:
     answers = stance_scores(differences(3, 1, 4, 5))
     nll = answers["nll"].to_numpy().copy()
     twice = pa.concat_tables(
-        [with_nll(answers, np.r_[nll[0] + 1, nll[1:]]), with_nll(answers.slice(0, 1), [nll[0] - 1])]
+        [with_column(answers, "nll", np.r_[nll[0] + 1, nll[1:]]), with_column(answers.slice(0, 1), "nll", [nll[0] - 1])]
     )
     values = [f.value for f in measure(twice) if f.name == "contrast"]
     assert values == pytest.approx([f.value for f in measure(answers) if f.name == "contrast"])
@@ -179,9 +168,9 @@ def test_a_stance_in_several_wordings_is_their_mean() -> None:
     values = differences(3, 1, 4, 5)
     answers = stance_scores(values)
     loved = answers.filter(pc.equal(answers["template"], TEXTS[0]))
-    adored = with_nll(loved, pc.add(loved["nll"], 2 * values[0].reshape(-1)).combine_chunks())
-    for i, text in ((1, "I adore {plural_noun_phrase}."), (2, "adore")):
-        adored = adored.set_column(i, adored.column_names[i], pa.array([text] * len(loved)))
+    adored = with_column(loved, "nll", pc.add(loved["nll"], 2 * values[0].reshape(-1)).combine_chunks())
+    for name, text in (("template", "I adore {plural_noun_phrase}."), ("template_id", "adore")):
+        adored = with_column(adored, name, [text] * len(loved))
     both = pa.concat_tables([answers, adored])
     both = both.append_column("paraphrase_of", pc.if_else(pc.equal(both["template_id"], "adore"), TEXTS[0], None))
     # the mean of both wordings is higher by the difference itself: nothing is left of the first pair

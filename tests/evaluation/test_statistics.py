@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
-from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, spearmanr, wilcoxon
+from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics import mannwhitney, resampling
@@ -21,7 +21,6 @@ from holisticbias_eval.statistics.resampling import (
 from holisticbias_eval.statistics.tests import (
     benjamini_hochberg,
     holm,
-    rank_correlation,
     sign_flip_p_values,
     wilcoxon_p_values,
 )
@@ -76,13 +75,6 @@ def test_sign_flips_are_never_zero_and_close_to_all_of_them() -> None:
     drawn = sign_flip_p_values(differences, 2000, np.random.default_rng(0))
     np.testing.assert_allclose(drawn, exact, atol=0.04)
     assert (drawn > 0).all()
-
-
-def test_rank_correlations() -> None:
-    rows = np.array([[1.0, 3], [2, 2], [4, 1], [3, 2]])
-    assert rank_correlation(rows) == pytest.approx(tuple(spearmanr(*rows.T)))
-    for undefined in (rows[:2], np.array([[1.0, 3], [1, 2], [1, 1]])):
-        assert np.isnan(rank_correlation(undefined)).all()
 
 
 def test_few_clusters_are_spread_by_students_t() -> None:
@@ -184,15 +176,6 @@ def test_a_tie_anywhere_takes_the_exact_distribution_from_stacked_samples_alone(
     assert found.stacked[0] == pytest.approx(2 * ndtr(-7.5 / np.sqrt(12)))
     apart = pairwise([[1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 10]])
     np.testing.assert_array_equal(apart.stacked, apart.p)
-
-
-def test_equals_scipy_on_thirty_nouns_to_the_last_bit() -> None:
-    rng = np.random.default_rng(1)
-    values = np.round(rng.lognormal(4, 1, (12, 30)), 1)
-    found = pairwise(values.tolist())
-    expected = mannwhitneyu(values[found.first], values[found.second], axis=1)
-    np.testing.assert_array_equal(found.u, expected.statistic)
-    np.testing.assert_array_equal(found.p, expected.pvalue)
 
 
 def drawn(rows: int, columns: int, missing: float = 0.0, decimals: int = 12) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pyarrow as pa
 
+from columns import only, with_column, without
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.judgements.analysis import analyse
 from holisticbias_eval.judgements.report import study_report
@@ -120,16 +121,8 @@ def _other_model(answers: pa.Table) -> pa.Table:
     nll = answers["nll"].to_numpy() + np.random.default_rng(1).normal(2, 5, answers.num_rows)
     columns = {"nll": nll, "perplexity": np.exp(nll / answers["tokens"].to_numpy())}
     for name, values in columns.items():
-        answers = answers.set_column(answers.column_names.index(name), name, pa.array(values))
+        answers = with_column(answers, name, values)
     return answers
-
-
-def _without(answers: pa.Table, *descriptors: str) -> pa.Table:
-    return answers.filter(pa.array([d not in descriptors for d in answers["descriptor"].to_pylist()]))
-
-
-def _one_template(answers: pa.Table) -> pa.Table:
-    return answers.filter(pa.array([t == LOVE for t in answers["template"].to_pylist()]))
 
 
 def _planted_stance() -> pa.Table:
@@ -157,7 +150,7 @@ def _drawn(seed: int, world: StanceWorld) -> pa.Table:
 
 def _renamed(answers: pa.Table, axes: Mapping[str, str]) -> pa.Table:
     names = [axes.get(axis, axis) for axis in answers["axis"].to_pylist()]
-    return answers.set_column(0, "axis", pa.array(names))
+    return with_column(answers, "axis", names)
 
 
 def _corpus() -> Iterator[Section]:
@@ -277,9 +270,11 @@ SHOWN: Mapping[str, Callable[[], Iterable[Section]]] = {
     "likelihoods-of-one-template": lambda: _of(SHARES, make_answers(templates=TEMPLATES[2:])),
     "likelihoods-with-an-outlier": lambda: _of(SHARES, make_answers(**FAR)),  # type: ignore[arg-type]
     "likelihoods-of-two-models": lambda: _compared(BIAS, ANSWERS, _other_model(ANSWERS)),
-    "likelihoods-of-two-releases": lambda: _compared(BIAS, ANSWERS, _without(ANSWERS, "blind", "with a stutter")),
+    "likelihoods-of-two-releases": lambda: _compared(
+        BIAS, ANSWERS, without(without(ANSWERS, "descriptor", "blind"), "descriptor", "with a stutter")
+    ),
     "likelihoods-without-an-interval": lambda: _compared(
-        BIAS, _one_template(ANSWERS), _one_template(_other_model(ANSWERS))
+        BIAS, only(ANSWERS, "template", LOVE), only(_other_model(ANSWERS), "template", LOVE)
     ),
     "stances": lambda: _of(("stance_contrast",), _planted_stance()),
     "stances-of-no-agreement": lambda: _of(("stance_contrast",), _drawn(2, StanceWorld(axes=3))),

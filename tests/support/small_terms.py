@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -15,8 +15,9 @@ from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
 from holisticbias.terms.version_files import ReleaseFile
 
 Values = Mapping[str, object]
+Groups = Mapping[str, Iterable[Values]]
+File = TypeVar("File", DescriptorFile, NounFile, TemplateFile)
 
-_COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
 IM: Values = {"text": "I'm {noun_phrase}."}
 LIKE: Values = {"text": "I like {plural_noun_phrase}."}
 DESCRIPTORS = st.lists(
@@ -43,14 +44,26 @@ def small_catalog(
     descriptors: Iterable[Values], nouns: Iterable[str], templates: Iterable[Values], rule: str = "sound"
 ) -> Catalog:
     """Version 1.0.0 with descriptors of one axis, neutral nouns with these texts, and templates of one family."""
-    axis = {"axis": "ax", "label": "Ax", "descriptors": [{**_COMMON, **d} for d in descriptors]}
-    named = [{**_COMMON, "id": f"noun.{n}", "text": n, "plural": f"{n}s"} for n in nouns]
-    family = [{**_COMMON, "id": f"t.{i}", **template} for i, template in enumerate(templates)]
+    named = [{"id": f"noun.{n}", "text": n, "plural": f"{n}s"} for n in nouns]
+    family = [{"id": f"t.{i}", **template} for i, template in enumerate(templates)]
     version = {"version": "1.0.0", "date": "2026", "summary": "x", "article_rule": rule}
+    return made_catalog({"ax": descriptors}, {"neutral": named}, {"t": family}, version)
+
+
+def made_catalog(axes: Groups, genders: Groups, families: Groups, version: Values) -> Catalog:
+    """A version with descriptors by axis, nouns by gender and templates by family."""
+    common = {"sources": ["smith-2022"], "since": version["version"]}
+
+    def files(kind: type[File], name: str, entries: str, groups: Groups) -> tuple[File, ...]:
+        made = {group: [{**common, **entry} for entry in each] for group, each in groups.items()}
+        return tuple(
+            kind.model_validate({name: group, "label": group.title(), entries: each}) for group, each in made.items()
+        )
+
     return Catalog(
-        axes=(DescriptorFile.model_validate(axis),),
-        genders=(NounFile.model_validate({"gender": "neutral", "label": "N", "nouns": named}),),
-        families=(TemplateFile.model_validate({"family": "t", "label": "T", "templates": family}),),
+        axes=files(DescriptorFile, "axis", "descriptors", axes),
+        genders=files(NounFile, "gender", "nouns", genders),
+        families=files(TemplateFile, "family", "templates", families),
         releases=(ReleaseFile.model_validate(version),),
     )
 

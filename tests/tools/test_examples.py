@@ -123,10 +123,6 @@ def test_every_kind_of_file_has_a_valid_example() -> None:
     assert {kind_of(path, read_document(path, path.name)) for path in VALID} == set(MODELS)
 
 
-def test_schemas_are_what_the_models_say(root: Path) -> None:
-    assert {path.name for path in (root / "schema").iterdir()} == set(json_schemas())
-
-
 def test_schemas_of_a_package_that_cannot_be_imported_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = EntryPoint("absent", "no_such_package:Record", "holisticbias.schemas")
     monkeypatch.setattr("holisticbias.source.schema.entry_points", lambda group: [absent])

@@ -12,35 +12,6 @@ from holisticbias.source.layout import format_text
 from holisticbias.terms.file_kinds import place_among
 from invoking import Invoke
 
-MESSY = """# about the file
-label: Example
-axis: example   # the axis
-descriptors:
-    # about kind
-    - since: 1.0.0
-      sources:
-          - smith-2022
-      text: kind  # a comment
-
-
-      id: example.kind
-    - {id: example.old, text: "old", sources: [smith-2022], since: 1.0.0}
-"""
-
-
-def test_formatting_keeps_comments_and_sorts_keys() -> None:
-    formatted = format_text(MESSY, "descriptors")
-    assert yaml.safe_load(formatted) == yaml.safe_load(MESSY)
-    assert [line.split(":")[0].strip() for line in formatted.split("\n") if line.startswith("    ")][1:] == [
-        "text",
-        "sources",
-        "since",
-    ]
-    for comment in ("# about the file", "# the axis", "# about kind", "# a comment"):
-        assert formatted.count(comment) == 1
-    assert format_text(formatted, "descriptors") == formatted
-
-
 LONGEST_LINE = 200  # of .yamllint
 words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=30)
 entries = st.lists(

@@ -94,16 +94,6 @@ def test_a_file_of_new_entries_with_a_fault(repository: Path, name: str, text: s
     assert message in found[0].message
 
 
-HOBBY = """axis: hobby
-label: Hobby
-descriptors:
-  - id: hobby.brave
-    text: brave
-    sources: [made-up]
-    since: next
-"""
-
-
 @pytest.mark.parametrize(
     ("axis", "rule", "message"),
     [
@@ -112,7 +102,8 @@ descriptors:
     ],
 )
 def test_a_new_axis(repository: Path, axis: str, rule: str, message: str) -> None:
-    (repository / "descriptors" / f"{axis}.yaml").write_text(HOBBY.replace("hobby", axis), "utf-8")
+    text = NEW.replace("AXIS", f"{axis}\nlabel: New").replace("ability", axis).replace("    bucket: auditory\n", "")
+    (repository / "descriptors" / f"{axis}.yaml").write_text(text, "utf-8")
     found = [(f.rule, f.message, f.level) for f in validate_paths([repository])]
     assert (rule, message) in [one[:2] for one in found]
     assert {level for known, _, level in found if known == rule} == {"error" if rule == "close-name" else "warning"}

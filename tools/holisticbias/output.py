@@ -122,10 +122,8 @@ def write_files(texts: Mapping[Path, str]) -> None:
 def clean_up(folder: Path) -> None:
     """Remove what killed commands that wrote files to a folder left in it; an interrupted swap is undone."""
     with _locked(folder) as locked:
-        for path in list(folder.iterdir()) if locked else ():
-            named = re.fullmatch(r"\.(.+)\.holisticbias-[0-9a-f]{16}", path.name)
-            if named:
-                _prepare(folder / named[1], None, locked)
+        for work, target in _work_folders(folder) if locked else ():
+            _recover(work, target)
 
 
 @contextmanager
@@ -161,12 +159,8 @@ def _remove_empty(folders: Iterable[Path]) -> None:
             folder.rmdir()
 
 
-def _prefix(target: Path) -> str:
-    return f".{target.name}.holisticbias-"
-
-
 def _work_path(target: Path, token: str) -> Path:
-    return target.parent / f"{_prefix(target)}{token}"
+    return target.parent / f".{target.name}.holisticbias-{token}"
 
 
 def _make_folder(folder: Path, target: Path) -> None:
@@ -202,16 +196,19 @@ def _locked(path: Path, *, wait: bool = True) -> Iterator[bool | None]:
 def _prepare(target: Path, may_replace: Callable[[Path], bool] | None, locked: bool | None) -> None:
     """Clean up after killed commands, and refuse a target that must not be replaced."""
     if locked:
-        for work in _work_folders(target):
-            _recover(work, target)
+        for work, whose in _work_folders(target.parent):
+            if whose == target:
+                _recover(work, target)
     if may_replace is not None:
         _refuse(target, may_replace)
 
 
-def _work_folders(target: Path) -> list[Path]:
-    """Folders beside a target that have the name of a work folder."""
-    name = re.compile(re.escape(_prefix(target)) + "[0-9a-f]{16}")
-    return [p for p in target.parent.iterdir() if name.fullmatch(p.name) and p.is_dir() and not p.is_symlink()]
+def _work_folders(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The work folders in a folder, by their names, each with its target."""
+    for path in list(folder.iterdir()):
+        named = re.fullmatch(r"\.(.+)\.holisticbias-[0-9a-f]{16}", path.name, re.DOTALL)
+        if named and path.is_dir() and not path.is_symlink():
+            yield path, folder / named[1]
 
 
 def _recover(work: Path, target: Path) -> None:

@@ -80,7 +80,7 @@ def read_batch(model: Any, batch: TokenBatch) -> torch.Tensor:
     return logits
 
 
-def plain_scores(model: Any, tokenizer: Any, text: str, *, opened: bool = True) -> list[list[float]]:
+def plain_scores(model: Any, tokenizer: Any, text: str) -> list[list[float]]:
     """The log-probability of each term in the place of each mention: a pass for every token of every text.
 
     The tokens that the texts with each group's term share at the beginning are given, and shared tokens at the end are
@@ -94,7 +94,7 @@ def plain_scores(model: Any, tokenizer: Any, text: str, *, opened: bool = True) 
         rows = [tokenizer(offer.text, add_special_tokens=False)["input_ids"] for offer in offered]
         head = _shared(rows)
         tail = _shared([row[::-1] for row in rows])
-        lead = [tokenizer.bos_token_id] if opened else []
+        lead = [tokenizer.bos_token_id]
         found.append(
             [sum(_next(model, [*lead, *row[:i]], row[i]) for i in range(head, len(row) - tail)) for row in rows]
         )

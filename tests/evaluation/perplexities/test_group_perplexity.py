@@ -32,11 +32,11 @@ def rows_of(groups: dict[str, Any], dimension: str = "one") -> list[Row]:
     ]
 
 
-def random_groups(sentences: int = 30, seed: int = 0) -> dict[str, list[float]]:
-    rng = np.random.default_rng(seed)
-    shared = rng.lognormal(4, 0.6, sentences)
+def random_groups() -> dict[str, list[float]]:
+    rng = np.random.default_rng(0)
+    shared = rng.lognormal(4, 0.6, 30)
     effects = {"blicket": 1.0, "stad": 1.3, "mell": 1.0, "fitch": 0.9}
-    return {g: (shared * e * rng.lognormal(0, 0.15, sentences)).tolist() for g, e in effects.items()}
+    return {g: (shared * e * rng.lognormal(0, 0.15, 30)).tolist() for g, e in effects.items()}
 
 
 Found = tuple[Figures, Sequence[str]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.evaluation.conftest import LABELS
 
 TEXTS = (
     "I'm sorry to hear that.",
@@ -17,7 +18,6 @@ TEXTS = (
     "ok",
     "Blicket people are fine by me, as far as I know; are they not?",
 )
-LABELS = ("kind", "curious", "grumpy")
 
 
 def like_trained(model: Any) -> Any:
@@ -90,30 +90,6 @@ def bert(save_classifier: Callable[..., Path]) -> Path:
 @pytest.fixture(scope="session")
 def roberta(save_classifier: Callable[..., Path]) -> Path:
     return save_classifier("Roberta")
-
-
-@pytest.fixture
-def card(tmp_path: Path) -> Callable[..., Path]:
-    """Write a card; values of None leave a key out."""
-
-    def write(**given: Any) -> Path:
-        known = {
-            "id": "made-up",
-            "title": "A made-up classifier",
-            "task": "style",
-            "engine": "transformers",
-            "labels": list(LABELS),
-            "activation": "softmax",
-            "licence": "MIT",
-            "source": "these tests",
-            "limits": "none known",
-        }
-        file = tmp_path / "made-up.yaml"
-        content = {key: value for key, value in (known | given).items() if value is not None}
-        file.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
-        return file
-
-    return write
 
 
 @pytest.fixture

@@ -47,12 +47,6 @@ def pages(made: tuple[Path, Explored], site_folder: Path) -> dict[str, HtmlReade
     }
 
 
-def words(page: HtmlReader) -> str:
-    """The words of the page, with a space between elements."""
-    (pieces,) = (pieces for tag, _, pieces in page.elements if tag == "main")
-    return " ".join(" ".join(pieces).split())
-
-
 def test_no_text_turns_around_and_no_page_is_outside(made: tuple[Path, Explored], tmp_path: Path) -> None:
     assert not any("\u202e" in path.read_text("utf-8") for path in made[0].rglob("*.html")), "no text turns around"
     assert TURNED.replace("\u202e", "\ufffd") in (made[0] / "terms" / "ability.turned.html").read_text("utf-8")

@@ -193,29 +193,19 @@ def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
     assert {found.attribute for found in record(tmp_path / "out").attributes} == {"gimble", "slow-moving"}
 
 
-CARD = """\
-id: dreams
-title: Sentences about dreams
-task: style
-engine: lexicon
-model: dreams-lexicon.yaml
-labels: [dreamy, met, sung]
-activation: none
-licence: CC0-1.0
-source: this test
-limits: for this test
-"""
 LEXICON = "labels: [dreamy, met, sung]\nphrases: {dreamy: [dreamt], met: [I met], sung: [sings]}\n"
 
 
-def test_a_classifier_refuses_sentences(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
-    (tmp_path / "dreams.yaml").write_text(CARD, "utf-8")
-    (tmp_path / "dreams-lexicon.yaml").write_text(LEXICON, "utf-8")
-    card = tmp_path / "dreams.yaml"
+def test_a_classifier_refuses_sentences(
+    invoke: Invoke, asked: Asked, chat_server: Servers, card: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "lexicon.yaml").write_text(LEXICON, "utf-8")
+    labels = ["dreamy", "met", "sung"]
+    dreams = card(id="dreams", engine="lexicon", model="lexicon.yaml", labels=labels, activation="none")
     judged = asked(chat_server(completions).base, "--per-attribute", 9, *COMPLETIONS, "--classifier")
-    assert "the card has no label 'angry'; it has dreamy, met, sung" in invoke.refused(*judged, f"{card}=angry")
-    assert "add the labels that refuse a sentence" in invoke.refused(*judged, card)
-    invoke.printed(*judged, f"{card}=dreamy,sung")
+    assert "the card has no label 'angry'; it has dreamy, met, sung" in invoke.refused(*judged, f"{dreams}=angry")
+    assert "add the labels that refuse a sentence" in invoke.refused(*judged, dreams)
+    invoke.printed(*judged, f"{dreams}=dreamy,sung")
     log = rows(tmp_path / "out")
     found = {row["rule"]: row["sentence"] for row in log if str(row["rule"]).startswith("dreams:")}
     assert set(found) == {"dreams:dreamy", "dreams:sung", "dreams:not-judged"}

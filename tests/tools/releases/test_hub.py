@@ -116,17 +116,16 @@ REFUSALS: dict[str, tuple[str | None, str, str]] = {
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusals_are_one_line(
-    hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], case: str
+    hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, invoke: Invoke, case: str
 ) -> None:
     token, repo, expected = REFUSALS[case]
     if token is None:
         monkeypatch.delenv("HF_TOKEN")
     else:
         monkeypatch.setenv("HF_TOKEN", token)
-    assert main(["publish", str(build()), repo]) == 2
-    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("holisticbias:")]
-    assert len(lines) == 1
-    assert expected in lines[0]
+    errors = invoke.refused("publish", build(), repo).splitlines()
+    (line,) = (line for line in errors if line.startswith("holisticbias:"))
+    assert expected in line
 
 
 def test_no_network_is_one_line(build: Build, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

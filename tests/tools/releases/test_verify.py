@@ -34,14 +34,6 @@ def remove(name: str) -> Damage:
     return lambda folder: (folder / name).unlink()
 
 
-def become_a_folder(name: str) -> Damage:
-    def change(folder: Path) -> None:
-        (folder / name).unlink()
-        (folder / name).mkdir()
-
-    return change
-
-
 def write(name: str, content: bytes) -> Damage:
     return lambda folder: (folder / name).write_bytes(content)
 
@@ -79,7 +71,7 @@ def terabyte(name: str) -> Damage:
 
 
 def special(name: str, make: Callable[[Path], object]) -> Damage:
-    """A file of the release replaced by a pipe, or by a device."""
+    """A file of the release replaced by a folder, a pipe or a device."""
 
     def change(folder: Path) -> None:
         (folder / name).unlink()
@@ -104,13 +96,13 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "missing manifest": (remove(MANIFEST), "is not a release: it has no manifest.json; make one with holisticbias"),
     "extra file": (write("data/more.parquet", b"x"), "more.parquet is not part of the release"),
     "cut table": (cut, "sentences.parquet differs from the manifest"),
-    "card is a folder": (become_a_folder("README.md"), "README.md cannot be read: it is not a regular file"),
+    "card is a folder": (special("README.md", Path.mkdir), "README.md cannot be read: it is not a regular file"),
     "other rows": (rewrite_rows, "the table nouns has 1 rows, not 2"),
     "other digest": (lambda f: sign(f, lambda m: m.update(digest="0" * 64)), "digest does not match"),
     "a path outside": (replaced('"README.md":', '"../README.md":'), "not a plain path inside the release"),
     "not JSON": (write(MANIFEST, b"{"), "manifest.json is not a manifest of a release"),
     "not UTF-8": (write(MANIFEST, b"\xff\xfe"), "manifest.json cannot be read"),
-    "manifest is a folder": (become_a_folder(MANIFEST), "manifest.json cannot be read"),
+    "manifest is a folder": (special(MANIFEST, Path.mkdir), "manifest.json cannot be read"),
     "a later format": (replaced('"schema_version": 1', '"schema_version": 2'), "schema_version"),
     "an empty folder": (empty, "is not a release: it has no manifest.json; make one with holisticbias build"),
     "a file": (become_a_file, "cannot be read"),

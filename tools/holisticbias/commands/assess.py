@@ -75,11 +75,11 @@ def command(
         judged = read_judgements(batch, terms.catalog, reviewer, options.today())
     else:
         judged = _one_judgement(terms.catalog, str(entry_id), {**values, "reviewer": reviewer})
-    recorded = record(terms, judged)
-    edits = terms.whole(recorded.edits)
+    recorded, replaced = record(terms, judged)
+    edits = terms.whole(recorded)
     after = check_edits(terms.root, edits)
     write_changed(write_edits(edits))
-    for judged_id, earlier in recorded.replaced:
+    for judged_id, earlier in replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")
     _print_waiting(after, judged, many=batch is not None)
 

@@ -58,7 +58,7 @@ def command(
     answers = changed or _ask_values(ask, found.entry)
     values = {key: None if value == "none" else value for key, value in answers.items()}
     text = values.get("text")
-    if isinstance(text, str) and text != found.entry.text and found.kind in ("descriptors", "nouns"):
+    if isinstance(text, str) and text != found.entry.text and found.file.kind in ("descriptors", "nouns"):
         check_criteria(terms.catalog, ask, text)
         warn_of_spelling(terms.catalog, text)
     why = ask.text("reason", "Why does it change?") if found.published else ""

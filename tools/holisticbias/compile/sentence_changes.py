@@ -4,6 +4,7 @@ The id of a sentence is the id of its template and the id of its phrase, so phra
 and the rows of one template are in memory at a time.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -88,11 +89,10 @@ class SentenceChanges:
 
     def by_template(self, kind: Kind) -> Mapping[str, int]:
         """Number of sentences of each template."""
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for template, rows in self.rows(kind):
-            if len(rows):
-                counts[template.id] = counts.get(template.id, 0) + len(rows)
-        return counts
+            counts[template.id] += len(rows)
+        return +counts
 
     def at(self, kind: Kind, positions: tuple[int, ...]) -> Iterator[ChangedSentence]:
         """Sentences of a kind by their positions among all of that kind; positions are sorted."""

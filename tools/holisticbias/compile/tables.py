@@ -107,10 +107,9 @@ def specification_rows(held: Catalog, layout: int) -> Iterator[tuple[Specificati
     texts = {d.id: d.text for d in held.descriptors}
     for file in held.specifications:
         for entry in file.specifications:
-            yield from ((file, row) for row in _group_rows(entry, texts))
-            if layout >= WITH_FORMS:
-                yield from ((file, row) for row in _word_forms(entry))
-            yield from ((file, row) for row in _attribute_rows(entry))
+            forms = _word_forms(entry) if layout >= WITH_FORMS else ()
+            rows = (*_group_rows(entry, texts), *forms, *_attribute_rows(entry))
+            yield from ((file, row) for row in rows)
 
 
 def _group_rows(entry: Specification, texts: Mapping[str, str]) -> Iterator[PartRow]:
@@ -177,8 +176,8 @@ def compile_entries(catalog: Catalog, version: str) -> Mapping[str, pa.Table]:
 
 
 def _terms(held: Catalog, layout: int) -> Mapping[str, pa.Table]:
-    files = (held.axes, held.genders, held.families)
-    return {name: table_of(FORMS[name], entry_rows(f), layout) for name, f in zip(TERMS, files, strict=True)}
+    files = {"descriptors": held.axes, "nouns": held.genders, "templates": held.families}
+    return {name: table_of(FORMS[name], entry_rows(of_kind), layout) for name, of_kind in files.items()}
 
 
 class PromptRow(NamedTuple):

@@ -28,11 +28,6 @@ class FoundEntry:
     file: TermFile | CompanionFile
     published: bool
 
-    @property
-    def kind(self) -> Kind:
-        """The kind of the entry's file."""
-        return self.file.kind
-
 
 def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     """The entry with an id; raises ``SourceError`` if there is none, or if it is retired."""
@@ -53,11 +48,11 @@ def retire(terms: OpenTerms, entry_id: str, replaced_by: str | None, reason: str
     """
     found = find_entry(terms.catalog, entry_id)
     same = replaced_by == entry_id
-    if replaced_by is not None and (same or find_entry(terms.catalog, replaced_by).kind != found.kind):
-        raise SourceError(f"{replaced_by} cannot replace {entry_id}: name another entry of {found.kind}/")
+    if replaced_by is not None and (same or find_entry(terms.catalog, replaced_by).file.kind != found.file.kind):
+        raise SourceError(f"{replaced_by} cannot replace {entry_id}: name another entry of {found.file.kind}/")
     keys = written({"until": terms.version, "replaced_by": replaced_by, "reason": reason})
     change = (lambda entry: entry.update(keys)) if found.published else None
-    return edit_entries(terms.root, [found.kind], {entry_id: change})
+    return edit_entries(terms.root, [found.file.kind], {entry_id: change})
 
 
 def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason: str) -> tuple[Edit, ...]:
@@ -70,14 +65,14 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
     keys = type(found.entry).model_fields
     unknown = [key for key in values if key not in keys]
     if unknown:
-        raise SourceError(f"an entry of {found.kind}/ has no key {unknown[0]!r}")
+        raise SourceError(f"an entry of {found.file.kind}/ has no key {unknown[0]!r}")
     before = {key: getattr(found.entry, key) for key in values}
     changed = {key: value for key, value in values.items() if value != before[key]}
     if not changed:
         raise SourceError(f"nothing changes: {entry_id} has these values already")
     for key, value in changed.items():
         if value is None and keys[key].is_required():
-            raise SourceError(f"{key} cannot be removed: every entry of {found.kind}/ has one")
+            raise SourceError(f"{key} cannot be removed: every entry of {found.file.kind}/ has one")
 
     def change(entry: CommentedMap) -> None:
         if found.published:
@@ -88,7 +83,7 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
             else:
                 entry.update(written({key: value}))
 
-    return edit_entries(terms.root, [found.kind], {entry_id: change})
+    return edit_entries(terms.root, [found.file.kind], {entry_id: change})
 
 
 def _keep(
@@ -145,7 +140,7 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move
     found = find_entry(terms.catalog, entry_id)
     entry, file, published = found.entry, found.file, found.published
     if not isinstance(entry, Descriptor) or not isinstance(file, DescriptorFile):
-        raise SourceError(f"{entry_id} is in {found.kind}/: only descriptors can be moved")
+        raise SourceError(f"{entry_id} is in {found.file.kind}/: only descriptors can be moved")
     bucket = _new_bucket(terms.catalog, entry, file, axis, bucket)
     if axis == file.axis:
         edits = reword(terms, entry_id, {"bucket": bucket}, "moved to another bucket")

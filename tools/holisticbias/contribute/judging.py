@@ -3,7 +3,6 @@
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -47,14 +46,6 @@ class JudgementFile(Record):
     judgements: tuple[JudgedTerm, ...] = Field(min_length=1, max_length=MAX_JUDGEMENTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The edits that write judgements, and the earlier judgements that they replace, each as (id, judgement)."""
-
-    edits: tuple[Edit, ...]
-    replaced: tuple[tuple[str, Assessment], ...]
-
-
 def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: str) -> Mapping[str, Assessment]:
     """Read a file of the explorer's queue: a judgement for each id.
 
@@ -76,8 +67,10 @@ def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: s
     }
 
 
-def record(terms: OpenTerms, judgements: Mapping[str, Assessment]) -> Recorded:
-    """Add a judgement to each of these descriptors and specifications.
+def record(
+    terms: OpenTerms, judgements: Mapping[str, Assessment]
+) -> tuple[tuple[Edit, ...], list[tuple[str, Assessment]]]:
+    """The edits that add a judgement to each of these entries, and the judgements that they replace, with their ids.
 
     A judgement of a published entry counts from the version in preparation on. It replaces an earlier judgement by the
     same reviewer for the same locale that no published version has; a published judgement stays beside it.
@@ -91,7 +84,7 @@ def record(terms: OpenTerms, judgements: Mapping[str, Assessment]) -> Recorded:
         values = judgement.model_dump(exclude_none=True)
         counts_from = {"since": terms.version} if entry.since in terms.catalog.published else {}
         changes[entry_id] = partial(_add, values=values | counts_from, replaces=places)
-    return Recorded(edit_entries(terms.root, ("descriptors", "specifications"), changes), tuple(replaced))
+    return edit_entries(terms.root, ("descriptors", "specifications"), changes), replaced
 
 
 def _add(entry: CommentedMap, values: Mapping[str, str], replaces: Sequence[int]) -> None:

@@ -67,12 +67,11 @@ class Sides:
     not_compared: tuple[str, ...] = ()
 
 
-def named_files(name: str, root: Path | None = None) -> Files:
+def named_files(name: str, root: Path) -> Files:
     """The files of a version of the terms in ``root``, of a folder of terms, or of a git revision of ``root``, by name.
 
     Raises ``SourceError`` if the name is none of these.
     """
-    root = root or find_source()
     if is_version(name):
         files = read_source(root)
         if any(isinstance(f.document.data, dict) and f.document.data.get("version") == name for f in files):
@@ -88,18 +87,17 @@ def folder_files(root: Path) -> Files:
     return Files(os.path.relpath(root), read_source(root), None, root)
 
 
-def base_files(root: Path | None = None) -> Files:
-    """The files that a contribution started from: the newest commit in common with the default branch."""
-    root = root or find_source()
-    branch, commit = common_commit(root)
-    return replace(named_files(commit, root), name=branch)
-
-
 def given_files(old: str | None, new: str | None, source: Path | None) -> tuple[Files, Files]:
-    """The files of two names: OLD defaults to the default branch (``base_files``), NEW to the folder of terms."""
+    """The files of two names; NEW defaults to the folder of terms, and OLD to what a contribution started from.
+
+    That is the newest commit in common with the default branch.
+    """
     root = source or find_source()
     newer = folder_files(root) if new is None else named_files(new, root)
-    return base_files(root) if old is None else named_files(old, root), newer
+    if old is not None:
+        return named_files(old, root), newer
+    branch, commit = common_commit(root)
+    return replace(named_files(commit, root), name=branch), newer
 
 
 def open_sides(old: Files, new: Files) -> Sides:
@@ -133,15 +131,10 @@ def _left_out(repository: Repository) -> Iterable[str]:
 
 
 def _revision(files: Files, repository: Repository, left_out: set[str]) -> Revision:
-    catalog = _without(repository.catalog(), left_out)
+    catalog = repository.catalog().changed(lambda entry: None if entry.id in left_out else entry)
     if not catalog.versions:
         raise SourceError(f"{files.name} has no version in releases/")
     return Revision(files.name, catalog, files.version or catalog.versions[-1])
-
-
-def _without(catalog: Catalog, ids: set[str]) -> Catalog:
-    """The catalog without some entries."""
-    return catalog.changed(lambda entry: None if entry.id in ids else entry) if ids else catalog
 
 
 _REGULAR = ("100644", "100755")  # not links, which may lead anywhere
@@ -168,16 +161,11 @@ def read_commit(name: str, root: Path) -> tuple[SourceFile, ...]:
         return read_source(Path(folder), relative=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """The result of a merge: its tree, and the files in which both sides changed the same place."""
+def merge_commits(base: str, head: str, root: Path) -> tuple[str, tuple[str, ...]]:
+    """Merge a commit into another one without a checkout; raises ``SourceError`` if git cannot merge them.
 
-    tree: str
-    conflicts: tuple[str, ...]
-
-
-def merge_commits(base: str, head: str, root: Path) -> Merge:
-    """Merge a commit into another one without a checkout; raises ``SourceError`` if git cannot merge them."""
+    Returns the tree, and the files in which both sides changed the same place.
+    """
     for name in (base, head):
         if _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") is None:
             raise SourceError(f"{name!r} is not a commit of {root}")
@@ -187,7 +175,7 @@ def merge_commits(base: str, head: str, root: Path) -> Merge:
         reason = " ".join(done.stderr.decode(errors="replace").split())
         raise SourceError(f"git cannot merge {head} into {base}: {reason or 'git 2.38 or newer is needed'}")
     tree, *files = filter(None, done.stdout.decode("utf-8", "replace").split("\0"))
-    return Merge(tree, tuple(dict.fromkeys(files)) if done.returncode == 1 else ())
+    return tree, tuple(dict.fromkeys(files)) if done.returncode == 1 else ()
 
 
 def read_blob(name: str, path: str, root: Path) -> bytes | None:

@@ -92,11 +92,11 @@ def check_parquet(path: Path) -> BoundedFile:
     """
     footer, size = read_footer(path), path.stat().st_size
     values, data, coded = 0, 0, set()
-    for page in read_pages(path, footer):
-        values, data = values + page.values, data + page.size
-        if page.values and page.encoding in _CODED:
-            coded.add(page.column)
-        elif page.encoding == _PREFIXED:
+    for column, held, unpacked, encoding in read_pages(path, footer):
+        values, data = values + held, data + unpacked
+        if held and encoding in _CODED:
+            coded.add(column)
+        elif encoding == _PREFIXED:
             raise pa.ArrowInvalid(f"{path} has texts in DELTA_BYTE_ARRAY, which is not read: save it without")
     if values > 64 * _SPARE + _VALUES_PER_BYTE * size:
         raise pa.ArrowInvalid(f"{path} declares {values:,} values in {size:,} bytes: it is not read")
@@ -141,23 +141,12 @@ Value: TypeAlias = "int | Fields | list[Value]"
 Fields: TypeAlias = "dict[int, Value]"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page: its column, the values that it declares, its size after decompression, and the number of its encoding.
-
-    ``values`` is 0 for a page of a dictionary.
-    """
-
-    column: str
-    values: int
-    size: int
-    encoding: int
+Page = tuple[str, int, int, int]
+"""Column, number of values (0 in a dictionary), size after decompression and encoding of a page."""
 
 
 def read_pages(path: Path, footer: pq.FileMetaData) -> Iterator[Page]:
     """Yield the pages that a reader of the file finds; raises ``pa.ArrowInvalid`` for a header that is damaged."""
-    if not footer.num_row_groups:
-        return
     with path.open("rb", buffering=0) as file:
         for group in map(footer.row_group, range(footer.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
@@ -197,7 +186,7 @@ def _pages_of(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> Iterator[Page]:
             details = fields.get(_DETAILS.get(kind, 0), {})
             if kind in _DETAILS and isinstance(details, dict):
                 values = 0 if kind == _DICTIONARY else _whole(details, _VALUES)
-                yield Page(chunk.path_in_schema, values, _whole(fields, _SIZE), _whole(details, _ENCODING[kind]))
+                yield chunk.path_in_schema, values, _whole(fields, _SIZE), _whole(details, _ENCODING[kind])
             header.place += _whole(fields, _STORED)
     except (IndexError, KeyError, OverflowError) as error:
         raise pa.ArrowInvalid(f"the header of a page of the column {chunk.path_in_schema} is damaged") from error
@@ -274,6 +263,3 @@ class _Header:
     def _signed(self) -> int:
         number = self._unsigned()
         return (number >> 1) ^ -(number & 1)
-
-
-LARGEST_MANIFEST = 64_000_000  # bytes

@@ -4,7 +4,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -131,38 +130,24 @@ def _judges(descriptors: pa.Table) -> Iterator[str]:
 
 
 def _change_lines(history: pa.Table | None) -> Iterator[str]:
-    found = None if history is None else _changes_of(history)
+    """The numbers of entries that a version added, changed and removed, by kind."""
     if history is None:
         yield "See the whole release."
-    elif found is None:
-        yield "This is the first version."
-    else:
-        before, kinds = found
-        yield f"Since version {before}:\n\n| | added | changed | removed |\n| --- | --- | --- | --- |"
-        for kind, c in kinds.items():
-            yield f"| {kind}s | {c.added} | {c.changed} | {c.removed} |"
-        yield "\nThe table `history` lists them."
-
-
-class Changes(NamedTuple):
-    """Number of entries of one kind that a version added, changed and removed."""
-
-    added: int
-    changed: int
-    removed: int
-
-
-def _changes_of(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
-    """The version before the newest, and changes since then by kind of entry; null for a first version."""
+        return
     rows = history.to_pylist()
     versions = list(dict.fromkeys(row["version"] for row in rows))
     if len(versions) < 2:
-        return None
-    kinds = [kind for kind in KINDS.values() if kind in KINDS_OF_TERMS or any(row["kind"] == kind for row in rows)]
-    return versions[-2], {kind: _changes_of_kind(rows, versions[-2:], kind) for kind in kinds}
+        yield "This is the first version."
+        return
+    yield f"Since version {versions[-2]}:\n\n| | added | changed | removed |\n| --- | --- | --- | --- |"
+    for kind in KINDS.values():
+        if kind in KINDS_OF_TERMS or any(row["kind"] == kind for row in rows):
+            added, changed, removed = _changes(rows, versions[-2:], kind)
+            yield f"| {kind}s | {added} | {changed} | {removed} |"
+    yield "\nThe table `history` lists them."
 
 
-def _changes_of_kind(rows: list[dict[str, object]], versions: list[str], kind: str) -> Changes:
+def _changes(rows: list[dict[str, object]], versions: list[str], kind: str) -> tuple[int, int, int]:
     """Compare the entries of a kind in two versions; the article rule does not count."""
     old, new = (
         {
@@ -173,4 +158,4 @@ def _changes_of_kind(rows: list[dict[str, object]], versions: list[str], kind: s
         for v in versions
     )
     shared = old.keys() & new.keys()
-    return Changes(len(new.keys() - old.keys()), sum(old[i] != new[i] for i in shared), len(old.keys() - new.keys()))
+    return len(new.keys() - old.keys()), sum(old[i] != new[i] for i in shared), len(old.keys() - new.keys())

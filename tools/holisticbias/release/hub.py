@@ -10,8 +10,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from holisticbias.errors import HubError, ReleaseError
-from holisticbias.release.bounded import LARGEST_MANIFEST
-from holisticbias.release.manifest import CHECKSUMS, MANIFEST, read_manifest
+from holisticbias.release.manifest import CHECKSUMS, LARGEST_MANIFEST, MANIFEST, read_manifest
 from holisticbias.release.verify import verify_release
 
 _ADDRESS = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@v?(?P<version>\d+\.\d+\.\d+)", re.ASCII)

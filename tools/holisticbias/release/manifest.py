@@ -6,19 +6,20 @@ from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from holisticbias.compile.digest import release_digest
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
 from holisticbias.inputs import require_file
-from holisticbias.release.bounded import LARGEST_MANIFEST
 from holisticbias.source.schema_messages import schema_message
+from holisticbias.terms.entries import Record
 from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Version
 
 MANIFEST = "manifest.json"
 CHECKSUMS = "SHA256SUMS"
+LARGEST_MANIFEST = 64_000_000  # bytes
 SCHEMA_VERSION: Literal[1] = 1
 
 # The release's digest covers the rows of DIGESTED tables; others are made from them, or grow with each version.
@@ -38,11 +39,7 @@ def _inside(name: str) -> str:
 FileName = Annotated[str, AfterValidator(_inside)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class TableEntry(_Part):
+class TableEntry(Record):
     """A table: files, number of rows, and digest of the rows (for ``intersections``, of the texts)."""
 
     files: tuple[FileName, ...] = Field(min_length=1)
@@ -55,14 +52,14 @@ class TableEntry(_Part):
         return cls(files=(f"data/{name}.parquet",), rows=rows, digest=digest)
 
 
-class FileEntry(_Part):
+class FileEntry(Record):
     """A file: size and SHA-256."""
 
     bytes: int = Field(ge=0)
     sha256: Sha256
 
 
-class ReleasePart(_Part):
+class ReleasePart(Record):
     """A version, or a part of one.
 
     ``subset``, ``where``, ``intersections`` and ``sample`` say which part; all are
@@ -106,7 +103,7 @@ class Manifest(ReleasePart):
 
     digest: Sha256
     tables: dict[str, TableEntry]
-    files: dict[FileName, FileEntry] = {}
+    files: dict[FileName, FileEntry] = Field({})
     source_commit: str | None = None
     written_with: dict[str, str]
 

@@ -10,7 +10,7 @@ from holisticbias.release import verify
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
 from holisticbias.release.release import Release
-from holisticbias.release.stored_table import StoredFile, StoredTable
+from holisticbias.release.stored_table import StoredTable, file_stamp
 
 
 def open_release(release: Path | str) -> Release:
@@ -44,7 +44,7 @@ def find_release(release: Path | str) -> Path:
 def _lazy_tables(folder: Path, manifest: Manifest) -> dict[str, StoredTable]:
     """The tables of a folder, with the state of their files before they are checked; sharded tables are left out."""
     return {
-        name: StoredTable(name, tuple(StoredFile.of(folder / file) for file in entry.files))
+        name: StoredTable(name, {folder / file: file_stamp(folder / file) for file in entry.files})
         for name, entry in manifest.tables.items()
         if name not in SHARDED
     }

@@ -1,6 +1,6 @@
 """Tables of a release folder, read when they are asked for, and checked: they may come from anybody."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,27 +18,11 @@ from holisticbias.release.parquet import read_parquet, read_parts
 _PLAIN = (*TERMS, *COMPANIONS, "history")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A file with its size, time of change and number in the file system when it was checked; null if missing."""
-
-    path: Path
-    stamp: tuple[int, int, int] | None
-
-    @classmethod
-    def of(cls, path: Path) -> "StoredFile":
-        """The file as it is now."""
-        return cls(path, _stamp(path))
-
-    @property
-    def unchanged(self) -> Path:
-        """The path; raises ``ReleaseError`` if the file is another than the one that was checked."""
-        if _stamp(self.path) != self.stamp:
-            raise ReleaseError(f"{self.path} has changed since the release was opened: open the release again")
-        return self.path
+Stamp = tuple[int, int, int] | None
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def file_stamp(path: Path) -> Stamp:
+    """The size of a file, its time of change and its number in the file system; null if it is missing."""
     try:
         found = path.stat()
     except OSError:
@@ -51,24 +35,29 @@ class StoredTable(LazyTable):
     """A table in one or more Parquet files, with the column types of a compiled table.
 
     Entries have plain text, sentences have dictionaries. Reading raises ``ReleaseError`` if a file has changed since
-    it was checked, or cannot be read.
+    it was checked, or cannot be read; ``files`` has their stamps from then.
     """
 
     name: str
-    files: tuple[StoredFile, ...]
+    files: Mapping[Path, Stamp]
 
     def read(self) -> pa.Table:
         """The whole table."""
         with refuse_unreadable(f"the table {self.name}", ReleaseError):
-            tables = (with_values(read_parquet(file.unchanged), self.name) for file in self.files)
+            tables = (with_values(read_parquet(path), self.name) for path in self._unchanged())
             return pa.concat_tables(map(self._as_compiled, tables))
 
     def parts(self) -> Iterator[pa.Table]:
         """The table in parts of bounded size."""
         with refuse_unreadable(f"the table {self.name}", ReleaseError):
-            for file in self.files:
-                for part in checked_parts(file.unchanged, self.name):
-                    yield self._as_compiled(part)
+            for path in self._unchanged():
+                yield from map(self._as_compiled, checked_parts(path, self.name))
+
+    def _unchanged(self) -> Iterator[Path]:
+        for path, stamp in self.files.items():
+            if file_stamp(path) != stamp:
+                raise ReleaseError(f"{path} has changed since the release was opened: open the release again")
+            yield path
 
     def _as_compiled(self, table: pa.Table) -> pa.Table:
         return decoded(table) if self.name in _PLAIN else table

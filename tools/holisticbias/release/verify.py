@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from holisticbias.compile.digest import lazy_digest, texts_digest
 from holisticbias.errors import HolisticBiasError, ReleaseError, SourceError, WithdrawnVersionWarning
 from holisticbias.inputs import require_file
-from holisticbias.release.bounded import LARGEST_MANIFEST, read_footer
+from holisticbias.release.bounded import read_footer
 from holisticbias.release.manifest import (
     CHECKSUMS,
+    LARGEST_MANIFEST,
     MANIFEST,
     SHARDED,
     FileEntry,

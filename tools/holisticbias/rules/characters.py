@@ -4,9 +4,8 @@ import re
 import unicodedata
 from functools import cache
 
-from holisticbias.rules.check import Problems, rule, stated, texts
+from holisticbias.rules.check import Problems, rule, stated_texts, texts
 from holisticbias.source.document import Keys
-from holisticbias.source.findings import Problem
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Template
@@ -27,21 +26,19 @@ _OF_SPELLINGS = frozenset("\u02bb\u02bc")  # the letters of Hawaiian and other l
 
 
 @rule(
-    "clean-text",
     asks="Text has only letters, digits, single spaces and English punctuation, and begins with a letter or a digit. "
     "An attribute of a specification may end in *.",
     fix="write the text without this character",
 )
 def clean_text(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
-        for keys, text in texts(stated(file, i), _is_word):
-            name = _name(keys)
-            places = _may_hold(entry, keys)
-            odd = odd_character(text if places is None else places.sub("x", text))
-            if odd is not None:
-                yield file.entry_problem(i, keys, f"The {name} contains {odd}.", typed_instead(text))
-            elif places not in (_SLOT_OR_BRACE, _PLACES) and name != "continuation" and not _begins_plainly(text):
-                yield file.entry_problem(i, keys, f"The {name} begins with {text[0]!r}.")
+    for file, i, keys, text in stated_texts(repository, _is_word):
+        name = _name(keys)
+        places = _may_hold(file.record.entries[i], keys)
+        odd = odd_character(text if places is None else places.sub("x", text))
+        if odd is not None:
+            yield file.entry_problem(i, keys, f"The {name} contains {odd}.", typed_instead(text))
+        elif places not in (_SLOT_OR_BRACE, _PLACES) and name != "continuation" and not _begins_plainly(text):
+            yield file.entry_problem(i, keys, f"The {name} begins with {text[0]!r}.")
     for file in repository.with_entries:
         odd = odd_character(file.record.label)
         if odd is not None:
@@ -102,7 +99,6 @@ def typed_instead(text: str) -> str | None:
 
 
 @rule(
-    "hidden-character",
     asks="Reasons, titles and other prose have no invisible characters.",
     fix="remove the character",
     why="An invisible character can reverse or hide the text around it from reviewers.",
@@ -114,22 +110,19 @@ def hidden_character(repository: Repository) -> Problems:
                 continue
             odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
-                message = f"The {_name(keys)} contains the character U+{ord(odd):04X}."
-                yield Problem(document.path, document.place(keys), message)
+                yield document.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
 
 
 @rule(
-    "latin-letters",
     asks="Words are in Latin letters.",
     fix="type the word again, since a letter only looks Latin",
     why="A word with a Cyrillic letter or a phonetic symbol that looks Latin is another word to a model.",
 )
 def latin_letters(repository: Repository) -> Problems:
-    for file, i, _ in repository.entries():
-        for keys, text in texts(stated(file, i), _is_word):
-            odd = foreign_letter(text)
-            if odd is not None:
-                yield file.entry_problem(i, keys, f"The {_name(keys)} contains {odd}.")
+    for file, i, keys, text in stated_texts(repository, _is_word):
+        odd = foreign_letter(text)
+        if odd is not None:
+            yield file.entry_problem(i, keys, f"The {_name(keys)} contains {odd}.")
 
 
 def foreign_letter(text: str) -> str | None:

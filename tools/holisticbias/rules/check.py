@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, get_type_hints
 
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.findings import Finding, Level, Problem, Rule
 from holisticbias.source.records import EntryFile, Repository
-from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.entries import Entry
+from holisticbias.terms.file_kinds import ENTRY_TYPES, Kind
 
-Problems = Iterator[Problem]
-Check = Callable[[Repository], Problems]
 Text = tuple[Keys, str]
+Problems = Iterator[Problem]
+Faults = Iterator[Text]
+"""The faults of an entry: the keys of a value, and what is wrong with it."""
+Check = Callable[[Any], Problems | Faults]
 
-WITH_ENTRIES: frozenset[Kind] = frozenset(
-    {"descriptors", "nouns", "templates", "collections", "prompts", "specifications"}
-)
+WITH_ENTRIES: frozenset[Kind] = frozenset(ENTRY_TYPES)
 _NOTHING: frozenset[Kind] = frozenset()
 
 
@@ -22,7 +25,7 @@ _NOTHING: frozenset[Kind] = frozenset()
 class CheckedRule(Rule):
     """A rule, and the function that finds the problems in the files."""
 
-    check: Check
+    check: Callable[[Repository], Problems]
 
     def findings(self, repository: Repository) -> Iterator[Finding]:
         """The findings for all problems in the files."""
@@ -30,23 +33,36 @@ class CheckedRule(Rule):
 
 
 def rule(
-    rule_id: str,
-    *,
-    asks: str,
-    fix: str,
-    why: str = "",
-    level: Level = "error",
-    needs: frozenset[Kind] = _NOTHING,
+    *, asks: str, fix: str, why: str = "", level: Level = "error", needs: frozenset[Kind] = _NOTHING
 ) -> Callable[[Check], CheckedRule]:
-    """Make a rule of the function that checks it; the arguments are the fields of ``Rule``."""
-    return lambda check: CheckedRule(rule_id, asks, fix, why, level, needs, check=check)
+    """Make a rule of the function that checks it and has its name; the arguments are the fields of ``Rule``.
+
+    The function gets the repository and yields ``Problems``, or it gets an entry of the type that it declares and
+    yields ``Faults``.
+    """
+
+    def made(check: Any) -> CheckedRule:
+        wanted = next(iter(get_type_hints(check).values()))
+        whole = check if wanted is Repository else partial(_of_entries, check, wanted)
+        return CheckedRule(check.__name__.replace("_", "-"), asks, fix, why, level, needs, check=whole)
+
+    return made
 
 
-def stated(file: EntryFile, position: int) -> Value:
-    """An entry as its file states it."""
-    document, index = file.origins[position]
-    entries = document.data[file.entries] if isinstance(document.data, dict) else None
-    return entries[index] if isinstance(entries, list) else None
+def _of_entries(check: Callable[[Entry], Faults], wanted: type[Entry], repository: Repository) -> Problems:
+    """The problems of all entries of a type."""
+    for file, i, entry in repository.entries():
+        if isinstance(entry, wanted):
+            yield from (file.entry_problem(i, keys, message) for keys, message in check(entry))
+
+
+def stated_texts(repository: Repository, wanted: Callable[[str], bool]) -> Iterator[tuple[EntryFile, int, Keys, str]]:
+    """The texts under keys that are wanted, as the files state them, each with its entry and its keys in that."""
+    for file, i, _ in repository.entries():
+        document, index = file.origins[i]
+        entries = document.data[file.entries] if isinstance(document.data, dict) else None
+        entry = entries[index] if isinstance(entries, list) else None
+        yield from ((file, i, keys, text) for keys, text in texts(entry, wanted))
 
 
 def texts(value: Value, wanted: Callable[[str], bool]) -> Iterator[Text]:

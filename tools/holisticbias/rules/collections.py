@@ -2,7 +2,7 @@
 
 import re
 
-from holisticbias.rules.check import Problems, rule
+from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.source.records import Repository
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.versions import holds
@@ -14,7 +14,6 @@ _ENDS = re.compile(r"[.!?]['\")]*$")
 
 
 @rule(
-    "group-pages",
     asks="A group of a collection names pages, lists, categories or terms.",
     fix="add pages: {titles: [...]}, lists or categories, or terms to find on the pages of other groups",
     why="Sentences about a group come from its pages, or are found by its terms.",
@@ -32,23 +31,19 @@ def group_pages(repository: Repository) -> Problems:
 
 
 @rule(
-    "group-forms",
     asks="The forms of a group differ by more than case, hyphens or a plural ending in -s.",
     fix="remove this form: the other one finds it too",
     why="Measures find a form in any case, with hyphens or spaces between its words, and with an -s at its end.",
 )
-def group_forms(repository: Repository) -> Problems:
-    for file, i, group in repository.of(Group):
-        seen: dict[str, str] = {}
-        for k, word in enumerate(group.forms.words if group.forms else ()):
-            other = seen.setdefault(_SPLIT.sub(" ", word.casefold()).removesuffix("s"), word)
-            if other is not word:
-                message = f"The form {word!r} is found as {other!r}."
-                yield file.entry_problem(i, ("forms", "words", k), message)
+def group_forms(group: Group) -> Faults:
+    seen: dict[str, str] = {}
+    for k, word in enumerate(group.forms.words if group.forms else ()):
+        other = seen.setdefault(_SPLIT.sub(" ", word.casefold()).removesuffix("s"), word)
+        if other is not word:
+            yield ("forms", "words", k), f"The form {word!r} is found as {other!r}."
 
 
 @rule(
-    "known-collection",
     asks="The collection of a file of prompts exists.",
     fix="name a collection in collections/",
     needs=frozenset({"collections"}),
@@ -62,7 +57,6 @@ def known_collection(repository: Repository) -> Problems:
 
 
 @rule(
-    "known-group",
     asks="The group of a prompt is a group of the file's collection and domain, in every version of the prompt.",
     fix="name the id of a group of this collection and domain",
     needs=frozenset({"collections"}),
@@ -91,16 +85,13 @@ def known_group(repository: Repository) -> Problems:
 
 
 @rule(
-    "subject-in-text",
     asks="The subject of a prompt stands in its text as whole words.",
     fix="write the subject as it stands in the prompt",
     why="Measures replace the subject before they read a text, so that a name does not decide the result.",
 )
-def subject_in_text(repository: Repository) -> Problems:
-    for file, i, prompt in repository.of(Prompt):
-        if prompt.subject is not None and not has_words(prompt.text, prompt.subject):
-            message = f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
-            yield file.entry_problem(i, ("subject",), message)
+def subject_in_text(prompt: Prompt) -> Faults:
+    if prompt.subject is not None and not has_words(prompt.text, prompt.subject):
+        yield ("subject",), f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
 
 
 def has_words(text: str, words: str) -> bool:
@@ -112,17 +103,15 @@ def has_words(text: str, words: str) -> bool:
 
 
 @rule(
-    "one-sentence",
     asks="A prompt and its continuation make one sentence, which begins in the prompt and ends with the continuation.",
     fix="write one sentence, with a full stop, a question mark or an exclamation mark at the end of the continuation",
 )
-def one_sentence(repository: Repository) -> Problems:
-    for file, i, prompt in repository.of(Prompt):
-        inside = _ENDS_INSIDE.search(prompt.sentence)
-        if _ENDS.search(prompt.text):
-            yield file.entry_problem(i, ("text",), "The prompt ends a sentence, so nothing is left to continue.")
-        elif inside is not None:
-            key = "text" if inside.start() < len(prompt.text) else "continuation"
-            yield file.entry_problem(i, (key,), f"A sentence ends before {inside.group()[-1:]!r} begins another.")
-        elif not _ENDS.search(prompt.continuation):
-            yield file.entry_problem(i, ("continuation",), "The continuation does not end a sentence.")
+def one_sentence(prompt: Prompt) -> Faults:
+    inside = _ENDS_INSIDE.search(prompt.sentence)
+    if _ENDS.search(prompt.text):
+        yield ("text",), "The prompt ends a sentence, so nothing is left to continue."
+    elif inside is not None:
+        key = "text" if inside.start() < len(prompt.text) else "continuation"
+        yield (key,), f"A sentence ends before {inside.group()[-1:]!r} begins another."
+    elif not _ENDS.search(prompt.continuation):
+        yield ("continuation",), "The continuation does not end a sentence."

@@ -13,7 +13,6 @@ from holisticbias.terms.versions import version_key
 
 
 @rule(
-    "unique-text",
     asks="No two entries of a file have the same text and position in the same version.",
     fix="remove this entry, or correct its text",
 )
@@ -34,7 +33,6 @@ def _before(entry: Entry, other: Entry) -> bool:
 
 
 @rule(
-    "near-duplicate",
     asks="Texts differ by more than case, accents, hyphens, spaces or look-alike letters.",
     fix="use the existing entry",
     why="Two spellings of one word would split its sentences between two entries. `waivers.yaml` lists the ones in the "
@@ -61,7 +59,6 @@ def _compared_with(file: EntryFile, entry: Entry) -> str:
 
 
 @rule(
-    "text-elsewhere",
     asks="The text of a new term is on one axis only, apart from case, accents, hyphens and spaces.",
     fix="if both mean the same, remove the new one; if the term belongs to both axes, leave it, since reviewers decide",
     why="A term may belong to two axes, as 'queer' does: it is then two entries, each with its own judgements. "
@@ -72,18 +69,15 @@ def _compared_with(file: EntryFile, entry: Entry) -> str:
 def text_elsewhere(repository: Repository) -> Problems:
     published = repository.published
     held: dict[str, list[tuple[str, str]]] = {}
-    for file in repository.axes:
-        for descriptor in file.record.descriptors:
-            if descriptor.until is None:
-                held.setdefault(fold(descriptor.text), []).append((descriptor.id, file.record.label))
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            others = [other for other in held.get(fold(descriptor.text), ()) if other[1] != file.record.label]
-            if others and descriptor.id not in published and descriptor.until is None:
-                other, label = others[0]
-                yield file.entry_problem(
-                    i, ("text",), f"{other} on the axis {label} has the text {descriptor.text!r} too."
-                )
+    current = [(file, i, d) for file, i, d in repository.of(Descriptor) if d.until is None]
+    for file, _, descriptor in current:
+        held.setdefault(fold(descriptor.text), []).append((descriptor.id, file.record.label))
+    for file, i, descriptor in current:
+        others = [other for other in held[fold(descriptor.text)] if other[1] != file.record.label]
+        if others and descriptor.id not in published:
+            other, label = others[0]
+            message = f"{other} on the axis {label} has the text {descriptor.text!r} too."
+            yield file.entry_problem(i, ("text",), message)
 
 
 # Letters and digits that look like another letter: stroked, dotless, small capitals, one-storey a and g.
@@ -108,7 +102,6 @@ def fold(text: str) -> str:
 
 
 @rule(
-    "phrase-twice",
     asks="A standalone phrase is not a noun, nor a term with a noun.",
     fix="use the existing term with its noun",
     why="Each sentence with the phrase would be in the release twice.",

@@ -2,8 +2,7 @@
 
 import re
 
-from holisticbias.rules.check import Problems, rule
-from holisticbias.source.document import Keys
+from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Descriptor, Noun, Position, Template
 from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT
@@ -31,18 +30,15 @@ def begins_after_noun(text: str) -> bool:
 
 
 @rule(
-    "slot",
     asks="A template has one slot, {noun_phrase} or {plural_noun_phrase}.",
     fix="write {noun_phrase} or {plural_noun_phrase} once, with no other braces",
     why="A slot is only ever replaced by a phrase: format specifications and attributes are not evaluated.",
 )
-def slot(repository: Repository) -> Problems:
-    for file, i, template in repository.of(Template):
-        slots = re.findall(r"\{[^{}]*\}", template.text)
-        rest = re.sub(r"\{[^{}]*\}", "", template.text)
-        if len(slots) != 1 or slots[0] not in (SINGULAR_SLOT, PLURAL_SLOT) or "{" in rest or "}" in rest:
-            found = " and ".join(slots) or "none"
-            yield file.entry_problem(i, ("text",), f"The slots of the template are: {found}.")
+def slot(template: Template) -> Faults:
+    slots = re.findall(r"\{[^{}]*\}", template.text)
+    rest = re.sub(r"\{[^{}]*\}", "", template.text)
+    if len(slots) != 1 or slots[0] not in (SINGULAR_SLOT, PLURAL_SLOT) or "{" in rest or "}" in rest:
+        yield ("text",), f"The slots of the template are: {' and '.join(slots) or 'none'}."
 
 
 def wrong_position(text: str, position: Position) -> str | None:
@@ -55,95 +51,75 @@ def wrong_position(text: str, position: Position) -> str | None:
 
 
 @rule(
-    "position",
     asks="A term that begins with 'who is', 'with' or the like comes after the noun.",
     fix="set position: after",
 )
-def position(repository: Repository) -> Problems:
-    for file, i, descriptor in repository.of(Descriptor):
-        wrong = wrong_position(descriptor.text, descriptor.position)
-        if wrong is not None:
-            yield file.entry_problem(i, ("text",), f"{wrong}.")
+def position(descriptor: Descriptor) -> Faults:
+    wrong = wrong_position(descriptor.text, descriptor.position)
+    if wrong is not None:
+        yield ("text",), f"{wrong}."
 
 
 @rule(
-    "position-after",
     asks="A term after the noun has more than one word, as in 'with asthma'.",
     fix="set position: before, or standalone if it is a noun",
 )
-def position_after(repository: Repository) -> Problems:
-    for file, i, descriptor in repository.of(Descriptor):
-        if descriptor.position == "after" and " " not in descriptor.text:
-            yield file.entry_problem(i, ("text",), f"{descriptor.text!r} would come after the noun.")
+def position_after(descriptor: Descriptor) -> Faults:
+    if descriptor.position == "after" and " " not in descriptor.text:
+        yield ("text",), f"{descriptor.text!r} would come after the noun."
 
 
 @rule(
-    "plural-needed",
     asks="A term that changes in the plural has a plural.",
     fix="add the plural, as in 'with disabilities'",
 )
-def plural_needed(repository: Repository) -> Problems:
-    for file, i, descriptor in repository.of(Descriptor):
-        changes = descriptor.position == "standalone" or (
-            descriptor.position == "after" and _CHANGES.search(descriptor.text)
-        )
-        if changes and descriptor.plural is None:
-            message = f"{descriptor.text!r} would be the same in the plural."
-            yield file.entry_problem(i, ("text",), message)
+def plural_needed(descriptor: Descriptor) -> Faults:
+    position, text = descriptor.position, descriptor.text
+    changes = position == "standalone" or (position == "after" and _CHANGES.search(text))
+    if changes and descriptor.plural is None:
+        yield ("text",), f"{text!r} would be the same in the plural."
 
 
 @rule(
-    "article-unused",
     asks="A term after the noun has no article.",
     fix="remove the article",
 )
-def article_unused(repository: Repository) -> Problems:
-    for file, i, descriptor in repository.of(Descriptor):
-        if descriptor.position == "after" and descriptor.article is not None:
-            message = "A term after the noun takes the article of the noun."
-            yield file.entry_problem(i, ("article",), message)
+def article_unused(descriptor: Descriptor) -> Faults:
+    if descriptor.position == "after" and descriptor.article is not None:
+        yield ("article",), "A term after the noun takes the article of the noun."
 
 
 @rule(
-    "article-written",
     asks="Terms, nouns and the slot {noun_phrase} are written without an article.",
     fix="write the text without the article",
     why="Articles are added when sentences are compiled: from the sound of the phrase, or from the key `article`.",
 )
-def article_written(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
-        if not isinstance(entry, Descriptor | Noun | Template):
-            continue
-        texts: list[tuple[Keys, str]] = [(("text",), entry.text)]
-        if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
-            texts.append((("plural",), entry.plural))
-        for keys, text in texts:
-            written = (_ARTICLE_AND_SLOT.search if isinstance(entry, Template) else _ARTICLE.match)(text)
-            if written is not None:
-                article = written.group().split()[0]
-                yield file.entry_problem(i, keys, f"The {keys[-1]} contains the article {article!r}.")
+def article_written(entry: Descriptor | Noun | Template) -> Faults:
+    find = _ARTICLE_AND_SLOT.search if isinstance(entry, Template) else _ARTICLE.match
+    for key in ("text", "plural"):
+        written = find(getattr(entry, key, None) or "")
+        if written is not None:
+            yield (key,), f"The {key} contains the article {written.group().split()[0]!r}."
 
 
 @rule(
-    "agreement",
     asks="A verb agrees in number with its subject.",
     fix="correct the verb, as in 'who is' and, in the plural, 'who are'",
 )
-def agreement(repository: Repository) -> Problems:
-    for axis, i, descriptor in repository.of(Descriptor):
-        if descriptor.position == "after" and _PLURAL_VERB.search(descriptor.text):
-            yield axis.entry_problem(i, ("text",), f"The verb in {descriptor.text!r} is plural.")
-        if descriptor.position == "after" and _SINGULAR_VERB.search(descriptor.plural or ""):
-            yield axis.entry_problem(i, ("plural",), f"The verb in {descriptor.plural!r} is singular.")
-    for family, i, template in repository.of(Template):
-        if _SINGULAR_SLOT_PLURAL_VERB.search(template.text):
-            yield family.entry_problem(i, ("text",), "The verb after the singular slot is plural.")
-        elif _PLURAL_SLOT_SINGULAR_VERB.search(template.text):
-            yield family.entry_problem(i, ("text",), "The verb after the plural slot is singular.")
+def agreement(entry: Descriptor | Template) -> Faults:
+    if isinstance(entry, Template):
+        if _SINGULAR_SLOT_PLURAL_VERB.search(entry.text):
+            yield ("text",), "The verb after the singular slot is plural."
+        elif _PLURAL_SLOT_SINGULAR_VERB.search(entry.text):
+            yield ("text",), "The verb after the plural slot is singular."
+    elif entry.position == "after":
+        if _PLURAL_VERB.search(entry.text):
+            yield ("text",), f"The verb in {entry.text!r} is plural."
+        if _SINGULAR_VERB.search(entry.plural or ""):
+            yield ("plural",), f"The verb in {entry.plural!r} is singular."
 
 
 @rule(
-    "noun-gender",
     asks="The gender in 'noun_gender' has nouns.",
     fix="use a gender in nouns/, or add nouns of this gender",
     why="No sentence can be made from a term that goes with no noun.",
@@ -158,7 +134,6 @@ def noun_gender(repository: Repository) -> Problems:
 
 
 @rule(
-    "paraphrase-alike",
     asks="A paraphrase has the slot, the marks and the opposite of the template that it paraphrases.",
     fix="give it the slot, must_be_noun, first_turn_only and opposite_of of that template",
     why="Only templates that take the same phrases can be compared sentence by sentence.",

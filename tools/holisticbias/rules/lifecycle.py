@@ -1,17 +1,15 @@
 """Rules on the versions in which entries are added, changed and retired, and on the judgements that retire them."""
 
-from collections.abc import Iterator
 from pathlib import PurePath
 
-from holisticbias.rules.check import WITH_ENTRIES, Problems, rule, stated, texts
+from holisticbias.rules.check import WITH_ENTRIES, Faults, Problems, rule, stated_texts
 from holisticbias.source.records import EntryFile, Repository
-from holisticbias.terms.entries import QUORUM, Judged, has_quorum
+from holisticbias.terms.entries import QUORUM, Entry, Judged, has_quorum
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
 from holisticbias.terms.versions import holds, version_key
 
 
 @rule(
-    "known-version",
     asks="Every version of an entry has a file in releases/.",
     fix="write next, which is the version in preparation",
     why="A change is for the version in preparation, which is called next until it is published and gets its number: "
@@ -20,14 +18,12 @@ from holisticbias.terms.versions import holds, version_key
 )
 def known_version(repository: Repository) -> Problems:
     known = {f.record.version for f in repository.releases}
-    for file, i, _ in repository.entries():
-        for keys, version in texts(stated(file, i), {"since", "until"}.__contains__):
-            if version not in known:
-                yield file.entry_problem(i, keys, f"The version {version} has no file in releases/.")
+    for file, i, keys, version in stated_texts(repository, {"since", "until"}.__contains__):
+        if version not in known:
+            yield file.entry_problem(i, keys, f"The version {version} has no file in releases/.")
 
 
 @rule(
-    "version-file",
     asks="A file in releases/ has the name of its version.",
     fix="rename the file; if holisticbias releases --freeze was interrupted, run it again",
 )
@@ -39,24 +35,20 @@ def version_file(repository: Repository) -> Problems:
 
 
 @rule(
-    "version-order",
     asks="The version in 'until' comes after the one in 'since', and the ones in 'history' lie between them.",
     fix="put the versions in order",
 )
-def version_order(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
-        since = version_key(entry.since)
-        end = None if entry.until is None else version_key(entry.until)
-        if end is not None and end <= since:
-            yield file.entry_problem(i, ("until",), f"until {entry.until} is not after since {entry.since}.")
-        for k, wording in enumerate(entry.history):
-            if version_key(wording.until) <= since or (end is not None and version_key(wording.until) > end):
-                message = f"The version {wording.until} is outside the versions of the entry."
-                yield file.entry_problem(i, ("history", k, "until"), message)
+def version_order(entry: Entry) -> Faults:
+    since = version_key(entry.since)
+    end = None if entry.until is None else version_key(entry.until)
+    if end is not None and end <= since:
+        yield ("until",), f"until {entry.until} is not after since {entry.since}."
+    for k, wording in enumerate(entry.history):
+        if version_key(wording.until) <= since or (end is not None and version_key(wording.until) > end):
+            yield ("history", k, "until"), f"The version {wording.until} is outside the versions of the entry."
 
 
 @rule(
-    "empty-version",
     asks="A version has descriptors, nouns and templates.",
     fix="check the versions in 'since' and 'until'",
     needs=WITH_ENTRIES,
@@ -70,20 +62,19 @@ def empty_version(repository: Repository) -> Problems:
 
 
 @rule(
-    "version-layout",
     asks=f"A version with collections, prompts or specifications has layout {WITH_PROMPTS} or later, and a version "
     f"whose groups or specifications have forms has layout {WITH_FORMS} or later.",
     fix="set this layout, or a later version in 'since'",
     why="Releases in an earlier layout have no tables or columns for them, so a release would lack them.",
 )
 def version_layout(repository: Repository) -> Problems:
-    lists = {"groups": "collections", "prompts": "prompts", "specifications": "specifications"}
     for file in repository.releases:
         version, layout = file.record.version, file.record.layout
-        held = _kinds_held(repository, version) if layout < WITH_PROMPTS else ()
-        found = [kind for entries, kind in lists.items() if entries in held]
-        if found:
-            yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
+        found = _kinds_held(repository, version) & {"collections", "prompts", "specifications"}
+        if found and layout < WITH_PROMPTS:
+            yield file.problem(
+                ("layout",), f"Version {version} has {' and '.join(sorted(found))}, and layout {layout}."
+            )
         elif layout < WITH_FORMS and _has_forms(repository, version):
             yield file.problem(("layout",), f"Version {version} has word forms, and layout {layout}.")
 
@@ -95,49 +86,38 @@ def _has_forms(repository: Repository, version: str) -> bool:
 
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:
-    """The keys of the lists that have an entry in a version."""
+    """The kinds that have an entry in a version."""
     return {
-        file.entries
+        file.record.kind
         for file in repository.with_entries
         if any(holds(version, e.since, e.until) for e in file.record.entries)
     }
 
 
 @rule(
-    "assessment-source",
     asks="A judgement names its reviewer or its source.",
     fix="name the reviewer or the source of the judgement",
     why="Others can only ask about a judgement, or disagree with it, if they know where it comes from.",
 )
-def assessment_source(repository: Repository) -> Problems:
-    for file, i, entry in _judged(repository):
-        for k, assessment in enumerate(entry.assessments):
-            if assessment.reviewer is None and assessment.source is None:
-                message = "The judgement names neither a reviewer nor a source."
-                yield file.entry_problem(i, ("assessments", k), message)
-
-
-def _judged(repository: Repository) -> Iterator[tuple[EntryFile, int, Judged]]:
-    return ((file, i, entry) for file, i, entry in repository.entries() if isinstance(entry, Judged))
+def assessment_source(entry: Judged) -> Faults:
+    for k, assessment in enumerate(entry.assessments):
+        if assessment.reviewer is None and assessment.source is None:
+            yield ("assessments", k), "The judgement names neither a reviewer nor a source."
 
 
 @rule(
-    "reviewer-twice",
     asks="A reviewer judges an entry once per locale and version.",
     fix="keep one of the two, or give the newer one the version in 'since' from which it counts",
 )
-def reviewer_twice(repository: Repository) -> Problems:
-    for file, i, entry in _judged(repository):
-        seen: set[tuple[str | None, str, str | None]] = set()
-        for k, a in enumerate(entry.assessments):
-            if a.reviewer is not None and (a.reviewer, a.locale, a.since) in seen:
-                message = f"{a.reviewer} judges the entry twice for {a.locale}."
-                yield file.entry_problem(i, ("assessments", k, "reviewer"), message)
-            seen.add((a.reviewer, a.locale, a.since))
+def reviewer_twice(entry: Judged) -> Faults:
+    seen: set[tuple[str | None, str, str | None]] = set()
+    for k, a in enumerate(entry.assessments):
+        if a.reviewer is not None and (a.reviewer, a.locale, a.since) in seen:
+            yield ("assessments", k, "reviewer"), f"{a.reviewer} judges the entry twice for {a.locale}."
+        seen.add((a.reviewer, a.locale, a.since))
 
 
 @rule(
-    "quorum",
     asks=f"A term or a specification is retired only if {QUORUM} reviewers or a publication object to it, if "
     "another entry replaces it and nobody objects to it, or if an entry with the same text replaces it.",
     fix="record the judgement of a second reviewer with holisticbias assess; or, if nobody objects to it, "
@@ -148,7 +128,7 @@ def reviewer_twice(repository: Repository) -> Problems:
 )
 def quorum(repository: Repository) -> Problems:
     texts_of = {entry.id: entry.text for _, _, entry in repository.entries()}
-    for file, i, entry in _judged(repository):
+    for file, i, entry in repository.of(Judged):
         if texts_of.get(entry.replaced_by or "") != entry.text:
             against = [a for a in entry.judgements if a.judgement != "accepted"]
             needed = entry.until is not None and (against or entry.replaced_by is None)

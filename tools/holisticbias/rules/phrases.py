@@ -19,7 +19,6 @@ _SHOWN = 4  # nouns in a message
 
 
 @rule(
-    "noun-before-noun",
     asks="A term before the noun is an adjective, not a noun.",
     fix="write the adjective, or set position: standalone and give the plural; if dictionaries list the word as an "
     "adjective too, add it to tools/holisticbias/rules/also_adjectives.txt",
@@ -54,7 +53,6 @@ def _also_adjectives() -> frozenset[str]:
 
 
 @rule(
-    "noun-repeated",
     asks="A term does not repeat its noun, or the gender of its noun.",
     fix="set noun_gender: neutral, or add the nouns or their genders to not_with",
     why='"A female lady" says one thing twice, and "a female uncle" contradicts itself.',
@@ -81,7 +79,6 @@ def _repeats(word: str, gender: Gender, noun: Noun) -> bool:
 
 
 @rule(
-    "noun-contradicted",
     asks="A term leaves out the nouns that intersections.yaml excludes for it.",
     fix="add the nouns to not_with",
     why='"An elderly kid" contradicts itself. An exclusion of a bucket and nouns holds for every new term of the '
@@ -91,16 +88,13 @@ def _repeats(word: str, gender: Gender, noun: Noun) -> bool:
 def noun_contradicted(repository: Repository) -> Problems:
     excluded = next((f.record.excluded_nouns() for f in repository.intersections), {})
     nouns = list(_nouns(repository))
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            names = (descriptor.id, f"{file.record.axis}/{descriptor.bucket}")
-            against = [noun for name in names for noun in excluded.get(name, ())]
-            if not against or descriptor.until is not None:
-                continue
-            left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
-            if left:
-                key = "not_with" if descriptor.not_with else "text"
-                yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {first_and_more(left, _SHOWN)}.")
+    for file, i, descriptor in repository.of(Descriptor):
+        names = (descriptor.id, f"{file.record.group}/{descriptor.bucket}")
+        against = [noun for name in names for noun in excluded.get(name, ())]
+        left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
+        if left and descriptor.until is None:
+            key = "not_with" if descriptor.not_with else "text"
+            yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {first_and_more(left, _SHOWN)}.")
 
 
 def _nouns(repository: Repository) -> Iterator[tuple[Gender, Noun]]:

@@ -42,7 +42,6 @@ PUBLISHED_ORDER = Rule(
 
 
 @rule(
-    "published-lock",
     asks="A published version has a date, a digest and a lock.",
     fix="run holisticbias releases --freeze VERSION",
     needs=frozenset({"releases", "locks"}),
@@ -59,7 +58,6 @@ def published_lock(repository: Repository) -> Problems:
 
 
 @rule(
-    "withdrawn-version",
     asks="Only a published version is withdrawn.",
     fix="remove withdrawn, and change the version that is in preparation",
 )
@@ -150,15 +148,11 @@ def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tup
         if shared:
             yield name, _digest(shared)
         group = file.place if isinstance(file, CompanionFile) else file.group
-        yield from _digests(group, file.entries, known)
-
-
-def _digests(group: str, entries: Iterable[Entry], known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
-    for entry in entries:
-        if id(entry) not in known:
-            worded = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
-            known[id(entry)] = entry, _digest([group, worded])
-        yield entry.id, known[id(entry)][1]
+        for entry in file.entries:
+            if id(entry) not in known:
+                worded = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
+                known[id(entry)] = entry, _digest([group, worded])
+            yield entry.id, known[id(entry)][1]
 
 
 def _digest(value: object) -> str:

@@ -4,7 +4,7 @@ import difflib
 from pathlib import PurePath
 from typing import Any
 
-from holisticbias.rules.check import WITH_ENTRIES, Problems, rule, stated, texts
+from holisticbias.rules.check import WITH_ENTRIES, Problems, rule, stated_texts
 from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES
@@ -15,7 +15,6 @@ _CLOSE = 0.75  # likeness of two names that one can take for each other
 
 
 @rule(
-    "unique-id",
     asks="No two entries have the same id.",
     fix="choose another id for this entry; never reuse the id of an entry that is gone",
 )
@@ -28,7 +27,6 @@ def unique_id(repository: Repository) -> Problems:
 
 
 @rule(
-    "new-entry-file",
     asks="A file of new entries has the name of its first entry.",
     fix="rename the file",
     why="Two contributions with the same entry then meet in one file, and with different entries never do.",
@@ -42,7 +40,6 @@ def new_entry_file(repository: Repository) -> Problems:
 
 
 @rule(
-    "id-place",
     asks="An id begins with the axis, family, collection or domain of its file, or with 'noun'.",
     fix="begin the id like the other ids in this file",
 )
@@ -54,7 +51,6 @@ def id_place(repository: Repository) -> Problems:
 
 
 @rule(
-    "unique-file",
     asks="Each axis, gender, family, collection, domain of a collection, version and subset has one file.",
     fix="move the entries into the other file",
 )
@@ -72,7 +68,6 @@ def unique_file(repository: Repository) -> Problems:
 
 
 @rule(
-    "close-name",
     asks="A new axis, family, collection or domain has a name that is not close to another.",
     fix="add its entries to the file that exists; if it is another group, choose a name that cannot be mistaken",
     why="A file with a misspelled name would begin a new group beside the one that was meant.",
@@ -91,7 +86,6 @@ def close_name(repository: Repository) -> Problems:
 
 
 @rule(
-    "axis-order",
     asks="A new axis has a place in intersections.yaml.",
     fix="write its name in the list order of intersections.yaml, or the names of its buckets",
     why="The list says which of two terms comes first: 'a Deaf Black woman'.",
@@ -114,7 +108,6 @@ def _is_begun(file: EntryFile, published: frozenset[str]) -> bool:
 
 
 @rule(
-    "known-bucket",
     asks="The bucket of an entry is in the list at the top of its file.",
     fix="use a bucket from the list, or add this one to it",
 )
@@ -128,7 +121,6 @@ def known_bucket(repository: Repository) -> Problems:
 
 
 @rule(
-    "bucket-needed",
     asks="In a file with buckets, each entry has a bucket.",
     fix="add the bucket",
 )
@@ -140,21 +132,18 @@ def bucket_needed(repository: Repository) -> Problems:
 
 
 @rule(
-    "known-source",
     asks="Every source is listed in sources.yaml.",
     fix="list the source in sources.yaml",
     needs=frozenset({"sources"}),
 )
 def known_source(repository: Repository) -> Problems:
     known = {s.id for f in repository.sources for s in f.record.sources} | repository.left_out
-    for file, i, _ in repository.entries():
-        for keys, source in texts(stated(file, i), {"sources", "source"}.__contains__):
-            if source not in known:
-                yield file.entry_problem(i, keys, f"The source {source!r} is not listed.")
+    for file, i, keys, source in stated_texts(repository, {"sources", "source"}.__contains__):
+        if source not in known:
+            yield file.entry_problem(i, keys, f"The source {source!r} is not listed.")
 
 
 @rule(
-    "known-replacement",
     asks="The entry in 'replaced_by' exists, and is not the entry itself.",
     fix="name the id of another entry",
     needs=WITH_ENTRIES,
@@ -167,7 +156,6 @@ def known_replacement(repository: Repository) -> Problems:
 
 
 @rule(
-    "known-descriptor",
     asks="The descriptors of a subset exist.",
     fix="name the id of a descriptor",
     needs=frozenset({"descriptors"}),
@@ -181,7 +169,6 @@ def known_descriptor(repository: Repository) -> Problems:
 
 
 @rule(
-    "known-noun",
     asks="The nouns in 'not_with' exist.",
     fix="name the id of a noun, or a gender in nouns/",
     needs=frozenset({"nouns"}),
@@ -195,7 +182,6 @@ def known_noun(repository: Repository) -> Problems:
 
 
 @rule(
-    "known-template",
     asks="A paraphrase or an opposite names another template, which is not a paraphrase itself.",
     fix="name an original template",
     needs=frozenset({"templates"}),
@@ -211,7 +197,6 @@ def known_template(repository: Repository) -> Problems:
 
 
 @rule(
-    "known-selector",
     asks="The axes, buckets, descriptors and nouns in intersections.yaml exist.",
     fix="name an axis, axis/bucket, or the id of a descriptor or a noun",
     needs=frozenset({"descriptors", "nouns"}),

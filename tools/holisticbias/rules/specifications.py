@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from holisticbias.rules.check import Problems, repeated, rule
+from holisticbias.rules.check import Faults, Problems, repeated, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import MADE_UP, Descriptor
@@ -12,65 +12,55 @@ from holisticbias.terms.versions import holds
 
 
 @rule(
-    "slot-terms",
     asks="A slot has a term, or the id of a descriptor, for each group in the order of the groups; null for a group "
     "without one, and at least two that are not null.",
     fix="write terms: [he, she] with one value for each group, or descriptors: with one id for each group",
     why="The terms of a slot replace each other in a sentence, so each needs its place and a counterpart.",
 )
-def slot_terms(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        for k, slot in enumerate(entry.slots):
-            keys: Keys = ("slots", k)
-            given = [values for values in (slot.terms, slot.descriptors) if values]
-            if len(given) != 1:
-                found = "both terms and descriptors" if given else "neither terms nor descriptors"
-                yield file.entry_problem(i, keys, f"The slot has {found}.")
-            elif len(given[0]) != len(entry.groups):
-                message = f"The slot has {len(given[0])} terms for {len(entry.groups)} groups."
-                yield file.entry_problem(i, keys, message)
-            elif sum(term is not None for term in given[0]) < 2:
-                yield file.entry_problem(i, keys, "The slot has fewer than two terms, so none has a counterpart.")
+def slot_terms(entry: Specification) -> Faults:
+    for k, slot in enumerate(entry.slots):
+        given = [values for values in (slot.terms, slot.descriptors) if values]
+        if len(given) != 1:
+            found = "both terms and descriptors" if given else "neither terms nor descriptors"
+            yield ("slots", k), f"The slot has {found}."
+        elif len(given[0]) != len(entry.groups):
+            yield ("slots", k), f"The slot has {len(given[0])} terms for {len(entry.groups)} groups."
+        elif sum(term is not None for term in given[0]) < 2:
+            yield ("slots", k), "The slot has fewer than two terms, so none has a counterpart."
 
 
 @rule(
-    "specification-names",
     asks="The groups of a specification have different names, and so have its sets of attributes.",
     fix="choose another name",
 )
-def specification_names(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        for key in ("groups", "attributes"):
-            for keys, name in repeated(((key, k, "name"), part.name) for k, part in enumerate(getattr(entry, key))):
-                yield file.entry_problem(i, keys, f"The name {name!r} is used twice.")
+def specification_names(entry: Specification) -> Faults:
+    for key in ("groups", "attributes"):
+        for keys, name in repeated(((key, k, "name"), part.name) for k, part in enumerate(getattr(entry, key))):
+            yield keys, f"The name {name!r} is used twice."
 
 
 @rule(
-    "known-attributes",
     asks="The stereotype of a group is the name of a set of attributes of the specification.",
     fix="name a set of attributes, or leave out the stereotype",
 )
-def known_attributes(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        known = [chosen.name for chosen in entry.attributes]
-        for k, group in enumerate(entry.groups):
-            if group.stereotype is not None and group.stereotype not in known:
-                message = f"No set of attributes has the name {group.stereotype!r}; there are {', '.join(known)}."
-                yield file.entry_problem(i, ("groups", k, "stereotype"), message)
+def known_attributes(entry: Specification) -> Faults:
+    known = [chosen.name for chosen in entry.attributes]
+    for k, group in enumerate(entry.groups):
+        if group.stereotype is not None and group.stereotype not in known:
+            message = f"No set of attributes has the name {group.stereotype!r}; there are {', '.join(known)}."
+            yield ("groups", k, "stereotype"), message
 
 
 @rule(
-    "specification-template",
     asks="A template of a specification has [T] or [T:FORM] for the term and [A] for the attribute, once each, and no "
     "other brackets; FORM is the form of one of the slots.",
     fix="write [T] once and [A] once, or [T:FORM] with the form of a slot",
 )
-def specification_template(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        for k, template in enumerate(entry.templates):
-            found = wrong_places(template, [slot.form for slot in entry.slots])
-            if found is not None:
-                yield file.entry_problem(i, ("templates", k), f"The places in the template are: {found}.")
+def specification_template(entry: Specification) -> Faults:
+    for k, template in enumerate(entry.templates):
+        found = wrong_places(template, [slot.form for slot in entry.slots])
+        if found is not None:
+            yield ("templates", k), f"The places in the template are: {found}."
 
 
 def wrong_places(template: str, forms: Iterable[str]) -> str | None:
@@ -83,17 +73,15 @@ def wrong_places(template: str, forms: Iterable[str]) -> str | None:
 
 
 @rule(
-    "term-of-two-groups",
     asks="A term of a specification belongs to one group.",
     fix="remove the term from one of the groups",
     why="A sentence with the term would be about both groups.",
 )
-def term_of_two_groups(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        owners: dict[str, object] = {}
-        for keys, term in (*_slot_values(entry, "terms"), *_slot_values(entry, "descriptors")):
-            if owners.setdefault(term.casefold(), keys[-1]) != keys[-1]:
-                yield file.entry_problem(i, keys, f"The term {term!r} stands for two groups.")
+def term_of_two_groups(entry: Specification) -> Faults:
+    owners: dict[str, object] = {}
+    for keys, term in (*_slot_values(entry, "terms"), *_slot_values(entry, "descriptors")):
+        if owners.setdefault(term.casefold(), keys[-1]) != keys[-1]:
+            yield keys, f"The term {term!r} stands for two groups."
 
 
 def _slot_values(entry: Specification, key: str) -> Iterator[tuple[Keys, str]]:
@@ -108,7 +96,6 @@ def _attributes(entry: Specification) -> Iterator[tuple[Keys, str]]:
 
 
 @rule(
-    "word-forms",
     asks="Word forms of a specification have of: with a term or a descriptor of one of its slots, or group: with a "
     "group. Each word stands once and is not a term.",
     fix="write of: with a term that has the same number and part of speech, or group: if there is none; remove words "
@@ -124,67 +111,57 @@ def word_forms(repository: Repository) -> Problems:
 
 
 @rule(
-    "attribute-twice",
     asks="An attribute of a specification stands once in one set, unless it is published data, which keeps its words.",
     fix="remove one of the two",
     why="A pair with the attribute would count as stereotyped and as its opposite.",
 )
-def attribute_twice(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        if entry.published_as is None:
-            stated = dict(_attributes(entry))
-            for keys, _ in repeated((keys, term.casefold()) for keys, term in stated.items()):
-                yield file.entry_problem(i, keys, f"The attribute {stated[keys]!r} stands twice.")
+def attribute_twice(entry: Specification) -> Faults:
+    stated = dict(_attributes(entry)) if entry.published_as is None else {}
+    for keys, _ in repeated((keys, term.casefold()) for keys, term in stated.items()):
+        yield keys, f"The attribute {stated[keys]!r} stands twice."
 
 
 @rule(
-    "attribute-stem",
     asks="An attribute that ends in *, and stands for all words that begin so, has at least two letters before it, in "
     "a specification without templates.",
     fix="write the words themselves, or remove the templates",
     why="A stem is found in a text, and is not a word that can be put into a sentence.",
 )
-def attribute_stem(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        for keys, term in _attributes(entry):
-            if is_stem(term) and entry.templates:
-                yield file.entry_problem(i, keys, f"{term!r} cannot be put into the templates.")
-            elif term.endswith("*") and not is_stem(term):
-                yield file.entry_problem(i, keys, f"{term!r} stands for too many words.")
+def attribute_stem(entry: Specification) -> Faults:
+    for keys, term in _attributes(entry):
+        if is_stem(term) and entry.templates:
+            yield keys, f"{term!r} cannot be put into the templates."
+        elif term.endswith("*") and not is_stem(term):
+            yield keys, f"{term!r} stands for too many words."
 
 
 @rule(
-    "attribute-opposites",
     asks="Opposites are pairs of an attribute of a set of negative valence and one of a set of positive valence; a "
     "negative attribute has one opposite.",
     fix="write pairs of [negative, positive] attributes as they stand in sets with valence: negative and positive",
     why="Opposites replace each other in a sentence.",
 )
-def attribute_opposites(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        for n, valence in enumerate(("negative", "positive")):
-            known = {term for chosen in entry.attributes if chosen.valence == valence for term in chosen.terms}
-            for k, pair in enumerate(entry.opposites):
-                if pair[n] not in known:
-                    yield file.entry_problem(i, ("opposites", k, n), f"{pair[n]!r} is not a {valence} attribute.")
-        for keys, term in repeated((("opposites", k, 0), pair[0]) for k, pair in enumerate(entry.opposites)):
-            yield file.entry_problem(i, keys, f"{term!r} has two opposites.")
+def attribute_opposites(entry: Specification) -> Faults:
+    for n, valence in enumerate(("negative", "positive")):
+        known = {term for chosen in entry.attributes if chosen.valence == valence for term in chosen.terms}
+        for k, pair in enumerate(entry.opposites):
+            if pair[n] not in known:
+                yield ("opposites", k, n), f"{pair[n]!r} is not a {valence} attribute."
+    for keys, term in repeated((("opposites", k, 0), pair[0]) for k, pair in enumerate(entry.opposites)):
+        yield keys, f"{term!r} has two opposites."
 
 
 @rule(
-    "held-out-groups",
     asks="At least two groups of a specification are not held out.",
     fix="remove held_out from a group",
     why="Mitigation makes the groups that are not held out equal, so it needs two.",
 )
-def held_out_groups(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        if sum(not group.held_out for group in entry.groups) < 2:
-            yield file.entry_problem(i, ("groups",), "Fewer than two groups are left to train on.")
+def held_out_groups(entry: Specification) -> Faults:
+    if sum(not group.held_out for group in entry.groups) < 2:
+        yield ("groups",), "Fewer than two groups are left to train on."
 
 
 @rule(
-    "descriptor-of-slot",
     asks="The descriptors of a slot exist in every version of the specification.",
     fix="name the id of a descriptor that these versions have, or set since, until or history",
     needs=frozenset({"descriptors"}),
@@ -207,13 +184,11 @@ def _has(descriptor: Descriptor | None, version: str) -> bool:
 
 
 @rule(
-    "control-descriptors",
     asks=f"The descriptors of a control are made-up words, of the axis {MADE_UP}.",
     fix=f"name descriptors of the axis {MADE_UP}, or remove control: true",
     why="A control shows what a measure finds where there is nothing to find.",
 )
-def control_descriptors(repository: Repository) -> Problems:
-    for file, i, entry in repository.of(Specification):
-        for keys, name in _slot_values(entry, "descriptors") if entry.control else ():
-            if not name.startswith(f"{MADE_UP}."):
-                yield file.entry_problem(i, keys, f"{name!r} is not a made-up word.")
+def control_descriptors(entry: Specification) -> Faults:
+    for keys, name in _slot_values(entry, "descriptors") if entry.control else ():
+        if not name.startswith(f"{MADE_UP}."):
+            yield keys, f"{name!r} is not a made-up word."

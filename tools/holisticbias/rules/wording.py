@@ -5,9 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from holisticbias.rules.characters import foreign_letter, odd_character
-from holisticbias.rules.check import Problems, rule
+from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.rules.dictionary import known_words, misspelled, other_language
-from holisticbias.source.document import Keys
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import Article, Descriptor, Noun, Template
 from holisticbias.terms.grammar import article, is_abbreviation
@@ -85,12 +84,11 @@ def corrected(text: str) -> str:
     return _CAPITAL.sub(lambda found: found.group().lower(), text)
 
 
-def _texts(repository: Repository) -> Iterator[tuple[EntryFile, int, Keys, str]]:
-    """The texts and plurals of all terms and nouns, except texts that the rule clean-text finds."""
-    for file, i, entry in _terms_and_nouns(repository):
-        for key, text in (("text", entry.text), ("plural", entry.plural)):
-            if text is not None and odd_character(text) is None:
-                yield file, i, (key,), text
+def _texts(entry: Descriptor | Noun) -> Iterator[tuple[str, str]]:
+    """The text and the plural of a term or noun, each with its key, except texts that the rule clean-text finds."""
+    for key, text in (("text", entry.text), ("plural", entry.plural)):
+        if text is not None and odd_character(text) is None:
+            yield key, text
 
 
 def _terms_and_nouns(repository: Repository) -> Iterator[tuple[EntryFile, int, Descriptor | Noun]]:
@@ -98,46 +96,42 @@ def _terms_and_nouns(repository: Repository) -> Iterator[tuple[EntryFile, int, D
 
 
 @rule(
-    "sentence-mark",
     asks="A term or noun has no marks of sentences, such as a full stop at its end.",
     fix="remove the mark",
     why="Templates add the marks: a term with its own would end a sentence in the middle.",
 )
-def sentence_mark(repository: Repository) -> Problems:
-    for file, i, keys, text in _texts(repository):
+def sentence_mark(entry: Descriptor | Noun) -> Faults:
+    for key, text in _texts(entry):
         mark = mark_in(text)
         if mark is not None:
-            yield file.entry_problem(i, keys, f"The {keys[-1]} contains {mark!r}.")
+            yield (key,), f"The {key} contains {mark!r}."
 
 
 @rule(
-    "clause",
     asks="A term or noun is a phrase, without a subject or a verb of its sentence.",
     fix="write the phrase only, as in 'with asthma' or 'who has asthma'",
     why="Templates have a subject and a verb already: 'I have asthma' cannot follow 'I met a person'.",
 )
-def clause(repository: Repository) -> Problems:
-    for file, i, keys, text in _texts(repository):
+def clause(entry: Descriptor | Noun) -> Faults:
+    for key, text in _texts(entry):
         word = begins_clause(text)
         if word is not None:
-            yield file.entry_problem(i, keys, f"{text!r} is part of a sentence: {word!r} begins a clause.")
+            yield (key,), f"{text!r} is part of a sentence: {word!r} begins a clause."
 
 
 @rule(
-    "capital",
     asks="Words such as 'with', 'who' and 'of' have no capital.",
     fix="write this word in small letters",
     why="A term stands inside a sentence. Capitals of names stay, and capitals that communities choose.",
 )
-def capital(repository: Repository) -> Problems:
-    for file, i, keys, text in _texts(repository):
+def capital(entry: Descriptor | Noun) -> Faults:
+    for key, text in _texts(entry):
         word = capital_in(text)
         if word is not None:
-            yield file.entry_problem(i, keys, f"The {keys[-1]} has {word!r} with a capital.")
+            yield (key,), f"The {key} has {word!r} with a capital."
 
 
 @rule(
-    "article-stated",
     asks="A new term or noun states its article if its letters do not show how it is heard.",
     fix="read it aloud, and add article: a or article: an",
     why='"Unilateral" and "unimportant" begin with the same letters, and take "a" and "an". An abbreviation can be '
@@ -161,20 +155,17 @@ def _is_phrase(text: str) -> bool:
 
 
 @rule(
-    "article-sound",
     asks="A stated article follows the sound of the text.",
     fix="remove the key: the article is found by sound",
     why="The key `article` is for texts whose sound their letters do not show, such as abbreviations and 'Uyghur'.",
 )
-def article_sound(repository: Repository) -> Problems:
-    for file, i, entry in _terms_and_nouns(repository):
-        sound = article_by_sound(entry.text) if entry.article is not None else None
-        if sound not in (None, entry.article):
-            yield file.entry_problem(i, ("article",), f"By its sound, it is '{sound} {entry.text}'.")
+def article_sound(entry: Descriptor | Noun) -> Faults:
+    sound = article_by_sound(entry.text) if entry.article is not None else None
+    if sound not in (None, entry.article):
+        yield ("article",), f"By its sound, it is '{sound} {entry.text}'."
 
 
 @rule(
-    "unknown-word",
     asks="The words of a new term are in an English dictionary, spelled as there.",
     fix="correct the spelling; write a word of another language in English, unless English has borrowed it; if it is "
     "right, leave it, since reviewers decide",
@@ -195,7 +186,6 @@ def unknown_word(repository: Repository) -> Problems:
 
 
 @rule(
-    "not-english",
     asks="A new text is English.",
     fix="write it in English; if English has borrowed the words, leave them, since reviewers decide",
     why="The dataset is English: in a sentence of two languages, a model reacts to the change of language. Terms of "

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os.path import realpath
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import yaml
 
 from holisticbias.source.findings import Finding, Place, Problem, Rule, offset_place, shown
 from holisticbias.source.reading_rules import (
     AMBIGUOUS_SCALAR,
-    BYTE_ORDER_MARK,
     DUPLICATE_KEY,
     FILE_TOO_LARGE,
     LOCK_SYNTAX,
@@ -55,6 +54,10 @@ class Document:
         while keys and keys not in self.places:
             keys = keys[:-1]
         return self.places.get(keys, (1, 1))
+
+    def problem(self, keys: Keys, message: str, entry: str = "", fix: str | None = None) -> Problem:
+        """A problem at a value."""
+        return Problem(self.path, self.place(keys), message, entry, fix)
 
 
 def read_document(path: Path, shown_as: str, within: Path | None = None) -> Document:
@@ -104,31 +107,29 @@ def _parsed(content: bytes) -> Document:
         message = f"Byte 0x{content[error.start]:02x} is not UTF-8."
         return _unread("", NOT_UTF8, message, offset_place(before, len(before)))
     findings = tuple(text_findings(text))
-    if any(f.rule == BYTE_ORDER_MARK.id for f in findings):
-        text = text.removeprefix("\ufeff")
+    text = text.removeprefix("\ufeff")
+    builder = _Builder()
     try:
-        unbounded = _unbounded(text)
-        root = None if unbounded else yaml.compose(text, Loader=_Loader)
+        _check_bounds(text)
+        root = yaml.compose(text, Loader=_Loader)
+        if root is not None:
+            data = builder.value(root, ())
+            return Document("", data, builder.places, (*findings, *builder.findings))
+        failed = YAML_SYNTAX.at((1, 1), "The file is empty.", "write its keys and values, or remove the file")
+    except _UnboundedError as error:
+        failed = error.finding
     except yaml.MarkedYAMLError as error:
-        return Document("", None, {}, tuple(dict.fromkeys((*findings, explain(text, error)))))
+        failed = explain(text, error)
     except yaml.reader.ReaderError as error:
         place = offset_place(text, _characters(text, error))
-        return _unread("", YAML_SYNTAX, f"YAML cannot read a character: {error.reason}.", place, findings)
+        failed = YAML_SYNTAX.at(place, f"YAML cannot read a character: {error.reason}.")
     except (yaml.YAMLError, RecursionError) as error:
-        return _unread("", YAML_SYNTAX, f"YAML cannot read the file: {type(error).__name__}.", (1, 1), findings)
-    if unbounded:
-        return _unread("", *unbounded, before=findings)
-    if root is None:
-        empty = YAML_SYNTAX.at((1, 1), "The file is empty.", "write its keys and values, or remove the file")
-        return Document("", None, {}, (*findings, empty))
-    builder = _Builder()
-    data = builder.value(root, ())
-    findings += tuple(builder.findings)
-    return Document("", None if builder.unbounded else data, {} if builder.unbounded else builder.places, findings)
+        failed = YAML_SYNTAX.at((1, 1), f"YAML cannot read the file: {type(error).__name__}.")
+    return Document("", None, {}, tuple(dict.fromkeys((*findings, *builder.findings, failed))))
 
 
-def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
-    return Document(path, None, {}, (*before, rule.finding(Problem(path, place, message))))
+def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1)) -> Document:
+    return Document(path, None, {}, (rule.finding(Problem(path, place, message)),))
 
 
 def _characters(text: str, error: yaml.reader.ReaderError) -> int:
@@ -138,29 +139,39 @@ def _characters(text: str, error: yaml.reader.ReaderError) -> int:
     return len(text.encode()[: error.position].decode(errors="ignore"))
 
 
-def _unbounded(text: str) -> tuple[Rule, str, Place] | None:
-    """Detect deep nesting or too many values without building the file; return the rule, message and place.
+def _check_bounds(text: str) -> None:
+    """Find deep nesting or too many values without building the file; raises ``_UnboundedError``.
 
     Composing nodes takes stack per level and memory per value, which a small
     file can exhaust; parsing events takes neither.
     """
     longest = max(map(len, text.split("\n")))
     if len(text) < _SURELY_SMALL and longest + text.count("[") + text.count("{") < _SURELY_FLAT:
-        return None
+        return
     depth = nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         nodes += isinstance(event, yaml.NodeEvent)
-        mark = event.start_mark
-        if mark and depth > MAX_DEPTH:
-            return TOO_DEEP, _TOO_DEEP, (mark.line + 1, mark.column + 1)
-        if mark and nodes > 2 * MAX_VALUES:  # keys and values
-            return TOO_MANY_VALUES, _TOO_MANY, (mark.line + 1, mark.column + 1)
-    return None
+        _check_size(depth, (nodes + 1) // 2, event.start_mark)  # nodes are keys and values
 
 
-_TOO_DEEP = f"Values are nested more than {MAX_DEPTH} levels deep."
-_TOO_MANY = f"The file expands to more than {MAX_VALUES:,} values."
+class _UnboundedError(Exception):
+    """A file has too many values, or nests them too deeply."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+
+
+def _check_size(depth: int, values: int, mark: Any) -> Place:
+    """The place of a mark; raises ``_UnboundedError`` if the values up to it are too many or nested too deeply."""
+    place = mark.line + 1, mark.column + 1
+    if values > MAX_VALUES:
+        raise _UnboundedError(TOO_MANY_VALUES.at(place, f"The file expands to more than {MAX_VALUES:,} values."))
+    if depth > MAX_DEPTH:
+        raise _UnboundedError(TOO_DEEP.at(place, f"Values are nested more than {MAX_DEPTH} levels deep."))
+    return place
+
+
 _PLAIN = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 
 
@@ -170,19 +181,11 @@ class _Builder:
     def __init__(self) -> None:
         self.places: dict[Keys, Place] = {}
         self.findings: list[Finding] = []
-        self.unbounded = False
         self._values = 0
 
     def value(self, node: yaml.Node, keys: Keys) -> Value:
-        place = node.start_mark.line + 1, node.start_mark.column + 1
         self._values += 1
-        if self._values > MAX_VALUES:
-            self._stop(TOO_MANY_VALUES, place, _TOO_MANY)
-        elif len(keys) > MAX_DEPTH:
-            self._stop(TOO_DEEP, place, _TOO_DEEP)
-        if self.unbounded:
-            return None
-        self.places[keys] = place
+        place = self.places[keys] = _check_size(len(keys), self._values, node.start_mark)
         if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN:
             self._report(YAML_SYNTAX, place, f"The tag {shown(node.tag)} is not allowed.")
         if isinstance(node, yaml.MappingNode):
@@ -232,11 +235,6 @@ class _Builder:
 
     def _report(self, rule: Rule, place: Place, message: str, fix: str | None = None) -> None:
         self.findings.append(rule.at(place, message, fix))
-
-    def _stop(self, rule: Rule, place: Place, message: str) -> None:
-        if not self.unbounded:
-            self._report(rule, place, message)
-        self.unbounded = True
 
 
 _READ_AS = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from holisticbias.source.findings import Finding
 from holisticbias.source.reading_rules import YAML_COLUMN
+from holisticbias.terms.entries import Descriptor
 
 _LINE = re.compile(
     r"(?P<indent> *)(?P<dash>-(?: +|$))?(?P<key>[A-Za-z_][\w.-]*|\"[^\"]*\"|'[^']*')?(?P<colon>:(?= |$))?(?P<value>.*)$"
@@ -116,6 +117,4 @@ def _key(state: _State, number: int, indent: int, key: str) -> Iterator[Finding]
 
 def _of_entry(key: str) -> bool:
     """Whether a key belongs to an entry, not to a file."""
-    from holisticbias.terms.entries import Descriptor
-
     return key in Descriptor.model_fields
