@@ -3,13 +3,14 @@
 import json
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 
 from holisticbias.rules.validate import validate_paths
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES, term_files
-from holisticbias.source.layout import format_file, stale_files
+from holisticbias.source.layout import format_file
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,8 +84,13 @@ def replaced(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
+def stale_files(paths: Iterable[Path]) -> set[Path]:
+    """The files that are not in canonical layout."""
+    return {path for path in paths if path.read_bytes() != format_file(path).encode()}
+
+
 def is_clean(folder: Path) -> bool:
     """Whether terms follow every rule, and the files that differ from the project's are in canonical layout."""
     originals = {path.relative_to(ROOT): path.read_bytes() for path in term_files(ROOT)}
     changed = [path for path in term_files(folder) if path.read_bytes() != originals.get(path.relative_to(folder))]
-    return validate_paths([folder]) == () and stale_files(changed) == ()
+    return validate_paths([folder]) == () and not stale_files(changed)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from folders import contents, is_clean, replaced
+from folders import contents, is_clean, replaced, stale_files
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.layout import format_file, stale_files
+from holisticbias.source.layout import format_file
 from invoking import Invoke
 from small_terms import entry_of
 
@@ -95,7 +95,7 @@ def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, in
     assert wording == {"until": "next", "text": "Deaf", "without_noun": True, "reason": "Better."}
     assert (found.text, load_catalog(repository).at("0.1.0").axes[0].descriptors[0].text) == ("deafened", "Deaf")
     assert validate_paths([repository]) == ()
-    assert stale_files([repository / "descriptors" / "ability.yaml"]) == ()
+    assert stale_files([repository / "descriptors" / "ability.yaml"]) == set()
     invoke.printed("reword", "ability.deaf", "--text", "Deaf", "--without-noun", "--reason", "Undone.", *options)
     assert entry_of(repository, "ability.deaf").history == ()
 

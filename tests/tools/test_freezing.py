@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 import yaml
 
-from folders import contents, replaced
+from folders import contents, replaced, stale_files
 from full_disk import full_disk
 from holisticbias import build_release, open_release, write_release
 from holisticbias.contribute.freeze import freeze
@@ -23,7 +23,6 @@ from holisticbias.release import publish, verify
 from holisticbias.release.build import newest_version
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.folder import term_files
-from holisticbias.source.layout import stale_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from invoking import Invoke
@@ -163,12 +162,12 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     replaced(repository / "releases" / "0.1.1.yaml", "In preparation.", "A term that was missing.")
     said = "its changes need a minor version, such as 0.2.0"
     assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
-    stale = {path for path, _ in stale_files(term_files(repository))}
+    stale = stale_files(term_files(repository))
     with full_disk((repository / "releases" / "0.1.1.yaml").stat().st_size):
         assert "cannot write" in invoke.refused("releases", "--fix", "0.2.0", *source, keeps=repository)
     invoke.printed("releases", "--fix", "0.2.0", *source)
     assert "0.1.1" not in written(repository)
-    assert {path for path, _ in stale_files(term_files(repository))} <= stale
+    assert stale_files(term_files(repository)) <= stale
     invoke.printed("releases", "--freeze", "0.2.0", *source)
     catalog = load_catalog(repository)
     assert (catalog.versions, catalog.published) == (("0.1.0", "0.2.0", "next"), ("0.1.0", "0.2.0"))

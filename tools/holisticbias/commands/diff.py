@@ -1,18 +1,11 @@
 """``holisticbias diff``: compare two states of the terms."""
 
-from __future__ import annotations
-
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import refuse_unused, write, write_data
-
-if TYPE_CHECKING:
-    from holisticbias.contribute.diff_report import Style
 
 
 @click.command()
@@ -23,7 +16,7 @@ if TYPE_CHECKING:
     "--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Number of sentences to show."
 )
 @options.source
-def command(old: str | None, new: str | None, style: Style, samples: int, source: Path | None) -> int:
+def command(old: str | None, new: str | None, style: str, samples: int, source: Path | None) -> int:
     """Print what changed from OLD to NEW, and the version number that follows.
 
     OLD and NEW are each a version, a git revision or a folder of terms. OLD
@@ -42,8 +35,7 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     if style == "md":
         refuse_unused(["samples"], "with --format md")
     sides = open_sides(*given_files(old, new, source))
-    difference = replace(compare(sides.old, sides.new, samples), not_compared=sides.not_compared)
-    write_data(render_difference(difference, style))
+    write_data(render_difference(compare(sides.old, sides.new, samples, sides.not_compared), style))
     problem = preparation_problem(sides.new.catalog)
     if problem is not None:
         write(problem, err=True)

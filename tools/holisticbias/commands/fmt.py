@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import refuse_unused, write
+from holisticbias.terminal import refuse_unused
 
 
 @click.command()
@@ -17,16 +17,11 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
 
     Sorts keys, and sets indentation and blank lines; keeps comments.
     """
-    from holisticbias.output import write_files
     from holisticbias.source.folder import find_source, require_term_file, term_files
-    from holisticbias.source.layout import stale_files
+    from holisticbias.source.layout import format_file
 
     if paths:
         refuse_unused(["source"], "with PATHS")
     given = [require_term_file(path) for path in paths]
-    stale = dict(stale_files(given or term_files(source or find_source(to_write=not check))))
-    if not check:
-        write_files(stale)
-    for path in stale:
-        write(f"{path} is not in canonical layout: run holisticbias fmt" if check else f"formatted {path}")
-    return 1 if check and stale else 0
+    wanted = {path: format_file(path) for path in given or term_files(source or find_source(to_write=not check))}
+    return options.write_stale(wanted, "fmt", "is not in canonical layout", "formatted", check=check)

@@ -104,7 +104,9 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def write_stale(wanted: Mapping[Path, str], command: str, *, check: bool) -> int:
+def write_stale(
+    wanted: Mapping[Path, str], command: str, fault: str = "is out of date", done: str = "wrote", *, check: bool
+) -> int:
     """Write the files that differ from what is wanted, or if ``check`` print them; returns the exit code."""
     from holisticbias.output import write_files
 
@@ -112,5 +114,5 @@ def write_stale(wanted: Mapping[Path, str], command: str, *, check: bool) -> int
     if not check:
         write_files(stale)
     for path in stale:
-        write(f"{path} is out of date: run holisticbias {command}" if check else f"wrote {path}")
+        write(f"{path} {fault}: run holisticbias {command}" if check else f"{done} {path}")
     return 1 if check and stale else 0

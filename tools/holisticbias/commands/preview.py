@@ -1,21 +1,13 @@
 """``holisticbias preview``: preview a contribution as a comment in Markdown."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import write_data
-
-if TYPE_CHECKING:
-    from holisticbias.contribute.preview import Suggestion
-
-SUGGESTED = "<!-- holisticbias layout -->\nThe layout that `holisticbias fmt` writes.\n"
 
 
 @click.command()
@@ -56,18 +48,6 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
         head = after
     shown = preview(before, after, head, conflicts)
     if suggestions is not None:
-        reviews = json.dumps([_review(s) for s in shown.suggested], ensure_ascii=False)
+        reviews = json.dumps([s.review for s in shown.suggested], ensure_ascii=False)
         write_file(suggestions, reviews.encode())
     write_data(render_preview(shown))
-
-
-def _review(suggestion: Suggestion) -> dict[str, str | int]:
-    """A comment of a review on GitHub, on lines of the contribution."""
-    from holisticbias.contribute.markdown import fence_around
-
-    text = "".join(f"{line}\n" for line in suggestion.lines)
-    fence = fence_around(text)
-    place: dict[str, str | int] = {"path": suggestion.path, "line": suggestion.last, "side": "RIGHT"}
-    if suggestion.last > suggestion.first:
-        place |= {"start_line": suggestion.first, "start_side": "RIGHT"}
-    return place | {"body": f"{SUGGESTED}\n{fence}suggestion\n{text}{fence}"}

@@ -18,6 +18,5 @@ def command(source: Path | None) -> None:
     """
     from holisticbias.contribute.judging import new_pseudonym
     from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.folder import find_source
 
-    write(new_pseudonym(load_catalog(find_source() if source is None else source)))
+    write(new_pseudonym(load_catalog(source)))

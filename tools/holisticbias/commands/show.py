@@ -21,7 +21,5 @@ def command(entry: str, version: str | None, noun: str | None, source: Path | No
     """
     from holisticbias.contribute.readings import show_entries
     from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.findings import one_line
 
-    shown = show_entries(load_catalog(source), entry, version, noun)
-    write("\n".join(map(one_line, shown.split("\n"))))
+    write(show_entries(load_catalog(source), entry, version, noun))

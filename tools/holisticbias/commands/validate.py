@@ -1,23 +1,17 @@
 """``holisticbias validate``: check terms against every rule."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import write, write_data
 
-if TYPE_CHECKING:
-    from holisticbias.source.findings import Format
-
 
 @click.command(short_help="Check the terms against every rule.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @options.output_format("text", "json", "github")
-def command(paths: tuple[Path, ...], style: Format) -> int:
+def command(paths: tuple[Path, ...], style: str) -> int:
     """Check files or folders of terms, by default all, and print every finding.
 
     Exit codes: 0 no errors; 1 errors; 2 could not run. Warnings are printed only.

@@ -81,8 +81,11 @@ class Difference:
         return "superset" if self.sentences.added else "same"
 
 
-def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
-    """Compare two revisions; ``samples`` is the number of changed sentences to include."""
+def compare(old: Revision, new: Revision, samples: int = 10, not_compared: tuple[str, ...] = ()) -> Difference:
+    """Compare two revisions; ``samples`` is the number of changed sentences to include.
+
+    For ``not_compared`` see ``Difference``.
+    """
     before, after = old.catalog.at(old.version), new.catalog.at(new.version)
     rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
     entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
@@ -101,6 +104,7 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
         templates,
         tuple(_samples(changes, (added, changed, gone), samples)),
         companions,
+        not_compared,
     )
 
 
@@ -179,9 +183,8 @@ def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[C
 
     If a noun or a template changed, the sentences of every descriptor changed, and all are kept.
     """
-    entries = [entry for catalog in (before, after) for _, (_, entry) in _entries(catalog)]
-    whole = {entry.id for entry in entries if isinstance(entry, Noun | Template)}
-    if changed & whole:
+    entries = (entry for catalog in (before, after) for _, entry in catalog.entries())
+    if any(entry.id in changed for entry in entries if isinstance(entry, Noun | Template)):
         return before, after
 
     def differs(entry: Entry) -> Entry | None:

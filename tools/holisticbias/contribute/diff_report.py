@@ -3,12 +3,9 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Literal
 
 from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, SentenceCount
 from holisticbias.contribute.markdown import code, collapsed, plain, table
-
-Style = Literal["text", "md", "json"]
 
 MAX_ENTRIES = 200
 COMPARABLE = {
@@ -19,8 +16,8 @@ COMPARABLE = {
 }
 
 
-def render_difference(difference: Difference, style: Style) -> str:
-    """Render a difference; text and Markdown list at most ``MAX_ENTRIES`` entries per table."""
+def render_difference(difference: Difference, style: str) -> str:
+    """Render a difference as ``text``, ``md`` or ``json``; not in JSON, a table has at most ``MAX_ENTRIES`` entries."""
     if style == "json":
         return _json(difference)
     return "\n".join(_text(difference)) if style == "text" else "\n\n".join(_markdown(difference))

@@ -4,14 +4,14 @@ The contents come from a contributor, so they are shown in code spans and cut to
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.issue_forms import OWNERS, generated_files
-from holisticbias.contribute.markdown import block, code, collapsed, comment, table
+from holisticbias.contribute.markdown import block, code, collapsed, comment, fence_around, table
 from holisticbias.contribute.release_files import preparation_problem
 from holisticbias.contribute.reviews import entry_reviews
 from holisticbias.contribute.revisions import Files, Sides, changed_paths, open_sides
@@ -26,6 +26,7 @@ from holisticbias.source.schema import json_schemas
 from holisticbias.terms.entries import QUORUM
 
 MARKER = "<!-- holisticbias preview -->"
+_SUGGESTED = "<!-- holisticbias layout -->\nThe layout that `holisticbias fmt` writes.\n"
 MAX_FINDINGS = 50
 MAX_SAMPLES = 10
 _MAX_SUGGESTED = 20
@@ -42,6 +43,16 @@ class Suggestion:
     first: int
     last: int
     lines: tuple[str, ...]
+
+    @property
+    def review(self) -> dict[str, str | int]:
+        """The comment of a review on GitHub, on lines of the contribution."""
+        text = "".join(f"{line}\n" for line in self.lines)
+        fence = fence_around(text)
+        place: dict[str, str | int] = {"path": self.path, "line": self.last, "side": "RIGHT"}
+        if self.last > self.first:
+            place |= {"start_line": self.first, "start_side": "RIGHT"}
+        return place | {"body": f"{_SUGGESTED}\n{fence}suggestion\n{text}{fence}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +196,7 @@ def preview(before: Files, after: Files, head: Files | None = None, conflicts: t
     side has no version.
     """
     sides = open_sides(before, after)
-    difference = replace(compare(sides.old, sides.new), not_compared=sides.not_compared)
+    difference = compare(sides.old, sides.new, not_compared=sides.not_compared)
     checks = _checks(before, after, sides, conflicts)
     own = stale_layout(before, head or after) if checks.layout else ()
     suggested = tuple(s for path, text, wanted in own for s in suggestions(path, text, wanted))

@@ -1,7 +1,7 @@
 """Entries as lines of text for ``holisticbias show``: terms in every template, other entries with their parts."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,30 +16,30 @@ from holisticbias.terms.specification_entries import Slot, Specification
 
 @dataclass(frozen=True, slots=True)
 class TermForm:
-    """One form in which a term fills a slot (with a noun, without one, standalone), with its sentences."""
+    """One form in which a term or noun fills a slot (with a noun, without one, standalone), and the templates."""
 
     name: str
     singular: str
     plural: str
-    sentences: tuple[str, ...]
+    templates: tuple[Template, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of all its templates."""
+        return tuple(fill(template.text, self.singular, self.plural) for template in self.templates)
 
 
 def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[TermForm, ...]:
     """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``show_entries``."""
-    templates = held.templates
     if descriptor.position == "standalone":
         singular = with_article(descriptor.text, rule, descriptor.article)
-        return (_form("on its own", singular, descriptor.plural or descriptor.text, templates),)
+        return (TermForm("on its own", singular, descriptor.plural or descriptor.text, held.templates),)
     chosen = _choose_noun(held, descriptor, noun)
-    with_noun = _form(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), templates)
+    with_noun = TermForm(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), held.templates)
     if descriptor.position == "after" or not descriptor.without_noun:
         return (with_noun,)
-    bare = [t for t in templates if not t.must_be_noun]
-    return with_noun, _form("without a noun", descriptor.text, descriptor.text, bare)
-
-
-def _form(name: str, singular: str, plural: str, templates: Sequence[Template]) -> TermForm:
-    return TermForm(name, singular, plural, tuple(fill(t.text, singular, plural) for t in templates))
+    bare = tuple(template for template in held.templates if not template.must_be_noun)
+    return with_noun, TermForm("without a noun", descriptor.text, descriptor.text, bare)
 
 
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:

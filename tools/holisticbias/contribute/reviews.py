@@ -1,11 +1,11 @@
 """Sections for reviewers on each changed entry: sentences or parts, the same term elsewhere, objections."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.markdown import block, code, table
 from holisticbias.contribute.proposals import objections
-from holisticbias.contribute.readings import entry_lines, forms, template_examples
+from holisticbias.contribute.readings import TermForm, entry_lines, forms, template_examples
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import UnknownTermError
 from holisticbias.rules.duplicates import fold
@@ -49,13 +49,12 @@ def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
     rule = revision.catalog.release(revision.version).article_rule
     if isinstance(entry, Descriptor):
         try:
-            phrases = [(form.name, form.singular, form.plural) for form in forms(held, entry, rule)]
+            yield _sentences(forms(held, entry, rule))
         except UnknownTermError as error:
             yield code(str(error))
-            return
-        yield _sentences(held.templates, phrases)
     elif isinstance(entry, Noun):
-        yield _sentences(held.templates, [("noun", with_article(entry.text, rule, entry.article), entry.plural)])
+        singular = with_article(entry.text, rule, entry.article)
+        yield _sentences((TermForm("noun", singular, entry.plural, held.templates),))
     elif isinstance(entry, Template):
         yield block(template_examples(entry.text, bare=not entry.must_be_noun))
     else:
@@ -64,13 +63,13 @@ def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
         yield block([*lines[:_MAX_LINES], *(["..."] if len(lines) > _MAX_LINES else [])])
 
 
-def _sentences(templates: Sequence[Template], phrases: Sequence[tuple[str, str, str]]) -> str:
-    """A sentence in the singular and one in the plural for each phrase; empty if no template has the slot."""
+def _sentences(shown: Iterable[TermForm]) -> str:
+    """A sentence in the singular and one in the plural for each form; empty if no template has the slot."""
     rows = []
-    for name, singular, plural in phrases:
-        usable = [t.text for t in templates if name != "without a noun" or not t.must_be_noun]
-        first = (next((text for text in usable if slot in text), "") for slot in (SINGULAR_SLOT, PLURAL_SLOT))
-        rows.append([code(name), *(code(fill(text, singular, plural)) for text in first)])
+    for form in shown:
+        texts = [template.text for template in form.templates]
+        first = (next((text for text in texts if slot in text), "") for slot in (SINGULAR_SLOT, PLURAL_SLOT))
+        rows.append([code(form.name), *(code(fill(text, form.singular, form.plural)) for text in first)])
     return table(("form", "singular", "plural"), rows)
 
 

@@ -9,7 +9,6 @@ import pyarrow.csv
 
 from holisticbias.compile.columns import decoded
 from holisticbias.output import new_file, new_folder
-from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 from holisticbias.spreadsheet import safe_columns
 
@@ -22,6 +21,7 @@ PUBLIC = (
 TASK = "holisticbias"
 _MARK = "exported_by_holisticbias.json"
 _BATCH = 10_000
+_LM_EVAL = Path(__file__).with_name("lm_eval")
 
 
 def export_csv(release: Release, out: Path) -> int:
@@ -51,9 +51,11 @@ def export_lm_eval(release: Release, out: Path) -> int:
     """Write a task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
     with new_folder(out, lambda old: (old / _MARK).is_file()) as folder:
         rows = write_lines(folder / "sentences.jsonl", _rows(release))
-        (folder / f"{TASK}.yaml").write_text(_LM_EVAL_TASK.format(task=TASK, version=release.version), "utf-8")
+        for name, source in ((f"{TASK}.yaml", "task.yaml"), ("README.md", "task.md")):
+            text = (_LM_EVAL / source).read_text("utf-8")
+            made = text.replace("(VERSION)", release.version).replace("(DIGEST)", release.digest)
+            (folder / name).write_text(made, "utf-8")
         (folder / f"{TASK}_data.py").write_text(_LM_EVAL_DATA, "utf-8")
-        (folder / "README.md").write_text(_lm_eval_readme(release.manifest), "utf-8")
         (folder / _MARK).write_text(json.dumps({"version": release.version, "digest": release.digest}), "utf-8")
     return rows
 
@@ -96,20 +98,6 @@ def write_lines(path: Path, rows: Iterator[dict[str, object]]) -> int:
     return count
 
 
-_LM_EVAL_TASK = """task: {task}
-custom_dataset: !function {task}_data.load
-test_split: test
-output_type: loglikelihood_rolling
-doc_to_text: ""
-doc_to_target: "{{{{text}}}}"
-metric_list:
-  - metric: word_perplexity
-  - metric: byte_perplexity
-  - metric: bits_per_byte
-metadata:
-  version: "{version}"
-"""
-
 _LM_EVAL_DATA = '''"""Loads the sentences next to this file."""
 
 from pathlib import Path
@@ -121,17 +109,3 @@ def load(**_):
     file = Path(__file__).with_name("sentences.jsonl")
     return datasets.DatasetDict({"test": datasets.Dataset.from_json(str(file))})
 '''
-
-
-def _lm_eval_readme(manifest: Manifest) -> str:
-    return f"""# HolisticBias {manifest.version} for lm-evaluation-harness
-
-Digest of the release: `{manifest.digest}`.
-
-```
-lm_eval --include_path . --tasks {TASK} --model hf --model_args pretrained=MODEL --log_samples --output_path results
-```
-
-`--log_samples` writes each sentence's log-likelihood in nats, with its descriptor and template. The harness prints the
-perplexity over all sentences, which does not measure bias: compare terms within a template.
-"""

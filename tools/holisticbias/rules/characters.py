@@ -6,7 +6,6 @@ from functools import cache
 
 from holisticbias.rules.check import Problems, rule, stated_texts, texts
 from holisticbias.source.document import Keys
-from holisticbias.source.findings import Problem
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Template
@@ -111,8 +110,7 @@ def hidden_character(repository: Repository) -> Problems:
                 continue
             odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
-                message = f"The {_name(keys)} contains the character U+{ord(odd):04X}."
-                yield Problem(document.path, document.place(keys), message)
+                yield document.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
 
 
 @rule(

@@ -33,9 +33,13 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by
 
     ``broken_by`` returns the ids of the entries of a repository that break a rule.
     """
-    waived = {
-        (rule, entry) for f in repository.waivers for rule, entries in f.record.waivers.items() for entry in entries
-    }
+    waivers = [
+        (file, rule, k, entry)
+        for file in repository.waivers
+        for rule, entries in file.record.waivers.items()
+        for k, entry in enumerate(entries)
+    ]
+    waived = {(rule, entry) for _, rule, _, entry in waivers}
     published = repository.published
     used: set[tuple[str, str]] = set()
     for finding in findings:
@@ -43,19 +47,15 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by
             used.add((finding.rule, finding.entry))
         else:
             yield finding
-    for file in repository.waivers:
-        for rule, entries in file.record.waivers.items():
-            for k, entry in enumerate(entries):
-                keys = ("waivers", rule, k)
-                if entry not in published:
-                    yield WAIVER_NEW.finding(file.problem(keys, f"{entry!r} is not in a published version.", entry))
-                elif (
-                    (rule, entry) not in used
-                    and entry not in repository.left_out
-                    and entry not in broken_by(_before_retirements(repository), rule)
-                ):
-                    message = f"{entry!r} does not break the rule {rule!r}."
-                    yield WAIVER_STALE.finding(file.problem(keys, message, entry))
+    for file, rule, k, entry in waivers:
+        keys = ("waivers", rule, k)
+        if entry not in published:
+            yield WAIVER_NEW.finding(file.problem(keys, f"{entry!r} is not in a published version.", entry))
+        elif (rule, entry) not in used and entry not in repository.left_out:
+            broken = broken_by(_before_retirements(repository), rule)
+            if entry not in broken:
+                message = f"{entry!r} does not break the rule {rule!r}."
+                yield WAIVER_STALE.finding(file.problem(keys, message, entry))
 
 
 def _before_retirements(repository: Repository) -> Repository:

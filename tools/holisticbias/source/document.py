@@ -55,6 +55,10 @@ class Document:
             keys = keys[:-1]
         return self.places.get(keys, (1, 1))
 
+    def problem(self, keys: Keys, message: str, entry: str = "", fix: str | None = None) -> Problem:
+        """A problem at a value."""
+        return Problem(self.path, self.place(keys), message, entry, fix)
+
 
 def read_document(path: Path, shown_as: str, within: Path | None = None) -> Document:
     """Read one YAML file; errors, and links that leave ``within``, become findings, and nothing is raised."""

@@ -11,7 +11,6 @@ from holisticbias.terminal import counted, visible
 from holisticbias.terms.file_kinds import Kind
 
 Level = Literal["error", "warning"]
-Format = Literal["text", "json", "github"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,8 +45,8 @@ def count_findings(findings: Iterable[Finding]) -> str:
     return " and ".join(counts) or "no findings"
 
 
-def render_findings(findings: Iterable[Finding], style: Format) -> str:
-    """Render findings as lines of text, as one JSON array, or as GitHub annotations."""
+def render_findings(findings: Iterable[Finding], style: str) -> str:
+    """Render findings as lines of ``text``, as one ``json`` array, or as ``github`` annotations."""
     if style == "json":
         return json.dumps([asdict(f) for f in findings], ensure_ascii=False, indent=2)
     return "\n".join(map(_github_line if style == "github" else _text_line, findings))

@@ -1,7 +1,7 @@
 """Canonical layout of the YAML files: order of keys, indentation and blank lines; comments are kept."""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml as pyyaml
@@ -76,12 +76,6 @@ def key_order(model: type[Entry]) -> list[str]:
     common = [name for name in Entry.model_fields if name not in ("id", "text")]
     own = [name for name in model.model_fields if name not in (*Entry.model_fields, "assessments")]
     return ["id", "text", *own, "assessments", *common]
-
-
-def stale_files(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
-    """The files that are not in canonical layout, each with its canonical content."""
-    formatted = ((path, format_file(path)) for path in paths)
-    return tuple((path, text) for path, text in formatted if path.read_bytes() != text.encode())
 
 
 def _yaml() -> YAML:

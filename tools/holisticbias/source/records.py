@@ -42,13 +42,13 @@ class Located(Generic[F_co]):
 
     def problem(self, keys: Keys, message: str, entry: str = "", fix: str | None = None) -> Problem:
         """A problem at one of the file's values; ``fix`` is in place of the rule's."""
-        return Problem(self.document.path, self.document.place(keys), message, entry, fix)
+        return self.document.problem(keys, message, entry, fix)
 
     def entry_problem(self, position: int, keys: Keys, message: str, fix: str | None = None) -> Problem:
         """A problem at a value of the entry at that position of the record's list."""
         entry: Entry = getattr(self.record, self.entries)[position]
         document, index = self.origins[position]
-        return Problem(document.path, document.place((self.entries, index, *keys)), message, entry.id, fix)
+        return document.problem((self.entries, index, *keys), message, entry.id, fix)
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -149,7 +149,7 @@ def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Find
         if not data or None in group:
             _parse_file(file, findings, {"label": "label"})  # says what is missing
         elif not some_unread:
-            findings.append(_unknown_group(document, keys, group, known, file.kind))
+            findings.append(_unknown_group(file, group, known))
         return False
     at = known.index(group)
     main = whole[at].document.data
@@ -157,25 +157,19 @@ def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Find
     own = {*keys, file_kinds.entries_key(file.kind)}
     for key in (key for key in data if key in whole[at].record.model_fields_set and key not in own):
         message = f"The key {key!r} is in {whole[at].document.path}, and the same for all entries of the group."
-        problem = Problem(document.path, document.place((key,)), message, fix="remove the key")
-        findings.append(UNKNOWN_KEY.finding(problem))
+        findings.append(UNKNOWN_KEY.finding(document.problem((key,), message, fix="remove the key")))
     located = _parse_file(file, findings, {**head, file_kinds.entries_key(file.kind): []})
     if located is not None:
         whole[at] = _with_new(whole[at], located)
     return located is not None
 
 
-def _unknown_group(
-    document: Document,
-    keys: tuple[str, ...],
-    group: tuple[Value, ...],
-    known: Iterable[tuple[str, ...]],
-    kind: file_kinds.Kind,
-) -> Finding:
-    name, names = "/".join(map(str, group)), ["/".join(one) for one in known]
-    close = difflib.get_close_matches(name, names, n=1)
-    message = f"No file in {kind}/ has {'/'.join(keys)}: {name}" + (f"; close to it: {close[0]}." if close else ".")
-    return NEW_ENTRY_GROUP.finding(Problem(document.path, document.place((keys[-1],)), message))
+def _unknown_group(file: SourceFile, group: tuple[Value, ...], known: Iterable[tuple[str, ...]]) -> Finding:
+    keys, name = file_kinds.GROUP_KEYS[file.kind], "/".join(map(str, group))
+    close = difflib.get_close_matches(name, ["/".join(one) for one in known], n=1)
+    near = f"; close to it: {close[0]}" if close else ""
+    message = f"No file in {file.kind}/ has {'/'.join(keys)}: {name}{near}."
+    return NEW_ENTRY_GROUP.finding(file.document.problem((keys[-1],), message))
 
 
 def _with_new(main: Located[Record], new: Located[Record]) -> Located[Record]:
@@ -201,8 +195,7 @@ def _parse_file(
     findings.extend(document.findings)
     if not isinstance(document.data, dict):
         if not document.findings:
-            message = "The file is not a mapping of keys to values."
-            findings.append(SCHEMA.finding(Problem(document.path, document.place(()), message)))
+            findings.append(SCHEMA.finding(document.problem((), "The file is not a mapping of keys to values.")))
         return None
     data: dict[str, Value] = {**(shared or {}), **document.data}
     key = file_kinds.entries_key(file.kind)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from holisticbias.source.document import Document, Keys, Value
-from holisticbias.source.findings import Finding, Problem, shown
+from holisticbias.source.findings import Finding, shown
 from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY, YAML_QUOTES
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.source.yaml_mistakes import models_in
@@ -86,18 +86,17 @@ def _meant_key(error: ErrorDetails, model: type[BaseModel]) -> str | None:
 def _finding(error: ErrorDetails, document: Document, meant: str | None) -> Finding:
     keys = tuple(error["loc"])
     key = keys[-1] if keys else ""
-    place, entry = document.place(keys), entry_id(document.data, keys)
+    entry = entry_id(document.data, keys)
     if error["type"] == "missing":
-        return MISSING_KEY.finding(Problem(document.path, place, f"The key {key!r} is missing.", entry))
+        return MISSING_KEY.finding(document.problem(keys, f"The key {key!r} is missing.", entry))
     if error["type"] == "extra_forbidden":
         message = f"The key {shown(key)} is not in the schema."
         fix = f"write {meant!r} in place of {key!r}" if meant else None
-        return UNKNOWN_KEY.finding(Problem(document.path, place, message, entry, fix))
+        return UNKNOWN_KEY.finding(document.problem(keys, message, entry, fix))
     what = f"{key}: " if isinstance(key, str) else ""
     words = schema_message(error)
     value = "there is no value" if error.get("input") is None else f"the value is {shown(error.get('input'))}"
-    message = f"{what}{words}; {value}."
-    return SCHEMA.finding(Problem(document.path, place, message, entry, _fix(error, words)))
+    return SCHEMA.finding(document.problem(keys, f"{what}{words}; {value}.", entry, _fix(error, words)))
 
 
 def entry_id(data: Value, keys: Keys) -> str:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from holisticbias.terminal import counted
 from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
 from holisticbias.terms.file_kinds import Source
 from holisticbias.terms.version_files import Sha256
@@ -35,16 +37,7 @@ def _pattern(context: Mapping[str, object]) -> str:
     return f"it must be {known}" if known else f"it must have the form {context.get('pattern')}"
 
 
-def _counted(least: str) -> Callable[[Mapping[str, object]], str]:
-    return lambda context: f"it must have {least} {_items(context)}"
-
-
-def _items(context: Mapping[str, object]) -> str:
-    number = context.get("min_length", context.get("max_length", 1))
-    return f"{number} {'part' if number == 1 else 'parts'}"
-
-
-_MESSAGES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
+_MESSAGES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda _: "the key is missing",
     "extra_forbidden": lambda _: "the key is not in the schema",
     "string_type": lambda _: "it must be a text",
@@ -65,8 +58,8 @@ _MESSAGES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "less_than_equal": lambda context: f"it must be at most {context['le']}",
     **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type", "set_type"), lambda _: "it must be a list"),
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), lambda _: "it must have keys and values"),
-    "too_short": _counted("at least"),
-    "too_long": _counted("at most"),
+    "too_short": lambda context: f"it must have at least {counted(context['min_length'], 'parts')}",
+    "too_long": lambda context: f"it must have at most {context['max_length']} parts",
 }
 
 
