@@ -85,24 +85,14 @@ def test_another_context_is_scored_again_and_the_same_is_not(
     assert np.isfinite(scores.answers["nll"].to_numpy()).all()
 
 
-@pytest.fixture(scope="module")
-def tiny_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BART whose tokenizer puts nothing around a text."""
-    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
-    tiny_model("bart").save_pretrained(folder)
-    tiny_tokenizer().save_pretrained(folder)
-    return folder
-
-
-def test_an_encoder_reads_the_context_as_it_stands(
-    tiny_bart: Path, mini_release_folder: Path, tmp_path: Path, invoke: Invoke
-) -> None:
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
+def test_an_encoder_reads_the_context_as_it_stands(mini_release_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
+    """The tokenizer of the model puts nothing around a text."""
+    model, tokenizer, tiny_bart = tiny_model("bart").eval(), tiny_tokenizer(), tmp_path / "tiny-bart"
+    model.save_pretrained(tiny_bart)
+    tokenizer.save_pretrained(tiny_bart)
     arguments = ("evaluate", "--model", tiny_bart, "--release", mini_release_folder, "--out", tmp_path / "run")
     assert "the encoder would read nothing" in invoke.refused(*arguments)
     invoke.printed(*arguments, "--context", "I like to sail.")
-    model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(tiny_bart), AutoTokenizer.from_pretrained(tiny_bart)
     read = torch.tensor([tokenizer("I like to sail.")["input_ids"]])
     for row in itertools.islice(read_run(tmp_path / "run").answers.to_pylist(), 0, None, 29):
         ids = torch.tensor([[1, *tokenizer(row["text"])["input_ids"]]])

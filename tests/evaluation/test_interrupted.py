@@ -44,13 +44,6 @@ run()
 TEXTS = 7 * NOUNS * 3 + 7 * NOUNS * 2  # sentences, and phrases in the singular and in the plural
 
 
-@pytest.fixture(scope="module")
-def long_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("release") / "long"
-    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(NOUNS)))), folder)
-    return folder
-
-
 def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tuple[int, str]:
     """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
     command = [sys.executable, "-c", RUN, *arguments]
@@ -65,10 +58,11 @@ def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tupl
 
 
 def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
-    long_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
-    out, store = tmp_path / "out", tmp_path / "store"
-    arguments = ["evaluate", "--release", str(long_release), "--out", str(out / "run"), "--store", str(store)]
+    release, out, store = (tmp_path / name for name in ("release", "out", "store"))
+    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(NOUNS)))), release)
+    arguments = ["evaluate", "--release", str(release), "--out", str(out / "run"), "--store", str(store)]
     code, printed = stop(arguments, signal.SIGTERM, store)
     assert code == 130
     assert "Traceback" not in printed

@@ -190,17 +190,12 @@ def run_on(tiny_run: Path, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-@pytest.fixture
-def read_once(catalog: Catalog, small_release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands have the catalog and the small release of the session."""
+def test_the_command_adds_checks_and_shows(
+    catalog: Catalog, small_release: Release, run_on: Callable[..., Path], invoke: Invoke, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     monkeypatch.setattr("holisticbias.rules.validate.load_catalog", lambda: catalog)
     monkeypatch.setattr("holisticbias_eval.results.registry.build_release", lambda *_: small_release)
-
-
-@pytest.mark.usefixtures("read_once")
-def test_the_command_adds_checks_and_shows(
-    catalog: Catalog, small_release: Release, run_on: Callable[..., Path], invoke: Invoke, tmp_path: Path
-) -> None:
     digest = next(release.digest for release in catalog.releases if release.version == "1.0.0")
     results = tmp_path / "results"
     whole, small = run_on("1.0.0", None, digest), run_on("1.0.0", "small", small_release.digest)

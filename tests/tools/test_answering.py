@@ -117,36 +117,24 @@ def test_a_heading_in_an_answer_is_a_part_of_it() -> None:
     assert found.file == "report-grammar"
 
 
-@pytest.fixture
-def repository(terms_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """A clone of a bare repository of terms, as a workflow checks it out, and the bare repository."""
-    commit_all(terms_copy)
-    bare, clone = tmp_path / "bare.git", tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--bare", str(terms_copy), str(bare))
-    git(tmp_path, "clone", "-q", str(bare), str(clone))
-    return clone, bare
-
-
 def steps_of(job: str) -> dict[str, dict[str, Any]]:
     return {step["name"]: step for step in read(GITHUB / "workflows" / "answer.yml")["jobs"][job]["steps"]}
 
 
-def accepted(clone: Path, tmp_path: Path, answers: dict[str, str]) -> str:
-    """Run the step that answers an accepted proposal, and move what it writes to where the next job finds it."""
-    path = event(tmp_path, answers, action="labeled", label={"name": "accepted"})
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_a_label_makes_a_pull_request(terms_copy: Path, tmp_path: Path) -> None:
+    """The scripts of the workflow: from the event to a new branch with a valid entry, its source and its author."""
+    commit_all(terms_copy)
+    bare, clone = tmp_path / "bare.git", tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--bare", str(terms_copy), str(bare))
+    git(tmp_path, "clone", "-q", str(bare), str(clone))
+    path = event(tmp_path, TERM, action="labeled", label={"name": "accepted"})
     output = tmp_path / "output"
     step = steps_of("answer")["Write the answer"]
     run_step(step, clone, tmp_path, GITHUB_EVENT_PATH=str(path), GITHUB_OUTPUT=str(output))
+    assert output.read_text("utf-8") == "comment=true\nentry=true\n"
     git(clone, "reset", "-q", "--hard")
-    shutil.move(tmp_path / "answer" / "pull", tmp_path / "pull")
-    return output.read_text("utf-8")
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_a_label_makes_a_pull_request(repository: tuple[Path, Path], tmp_path: Path) -> None:
-    """The scripts of the workflow: from the event to a new branch with a valid entry, its source and its author."""
-    clone, bare = repository
-    assert accepted(clone, tmp_path, TERM) == "comment=true\nentry=true\n"
+    shutil.move(tmp_path / "answer" / "pull", tmp_path / "pull")  # where the next job finds it
     commit = steps_of("pull-request")["Commit the change and push it"]
     run_step(commit, clone, tmp_path, BRANCH="proposal-12", SERVER=str(bare), **TOKEN)
     git(clone, "fetch", "-q", "origin", "proposal-12")

@@ -21,28 +21,24 @@ def repository(repository: Path) -> Path:
     return repository
 
 
-@pytest.fixture
-def branches(repository: Path) -> tuple[str, ...]:
-    """Branches, each of which adds a term to the same bucket."""
+def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
+    repository: Path, invoke: Invoke
+) -> None:
+    """Entries merged before a release are in it; entries merged after it are in the following one.
+
+    Each branch adds a term to the same bucket.
+    """
     for word in WORDS:
         git(repository, "switch", "-qc", word, "main")
         add_term(repository, word)
         commit_all(repository, word)
-    git(repository, "switch", "-q", "main")
-    return WORDS
-
-
-def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
-    repository: Path, branches: tuple[str, ...], invoke: Invoke
-) -> None:
-    """Entries merged before a release are in it; entries merged after it are in the following one."""
     git(repository, "switch", "-qc", "retire", "main")
     kept = "noun_gender: female, sources: [made-up], since: 0.1.0"
     gone = f"{kept}, until: next, replaced_by: race_ethnicity.black"
     replaced(repository / "descriptors" / "race_ethnicity.yaml", kept, gone)
     commit_all(repository)
     git(repository, "switch", "-q", "main")
-    for branch in branches[:3]:
+    for branch in WORDS[:3]:
         git(repository, "merge", "-q", "--no-edit", branch)
     prepared = build_release(load_catalog(repository), "next").manifest.tables["sentences"].digest
     invoke.printed("releases", "--freeze", "--source", repository)
@@ -50,7 +46,7 @@ def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
     assert load_catalog(repository).release(frozen).tables["sentences"] == prepared, "in the same order"
     assert not (repository / "descriptors" / "new").exists()
     commit_all(repository)
-    for branch in ("retire", *branches[3:]):
+    for branch in ("retire", *WORDS[3:]):
         git(repository, "merge", "-q", "--no-edit", branch)
         assert validate_paths([repository]) == (), branch
     catalog = load_catalog(repository)

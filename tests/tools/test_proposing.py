@@ -71,9 +71,13 @@ OF_TERMS: dict[str, Callable[[Catalog, Any], object]] = {
     "same_phrase": same_phrase,
     "objection": lambda catalog, text: first(objections(catalog, text)),
     "only_bucket": lambda catalog, position: only_bucket(axis_of(catalog, "ability"), position),
-    "likely_of_ability": lambda catalog, text: first(likely_buckets(axis_of(catalog, "ability"), text, "before")),
-    "likely_of_nations": lambda catalog, text: first(likely_buckets(axis_of(catalog, "nationality"), text, "before")),
+    "likely_of_ability": lambda catalog, text: likely_bucket(axis_of(catalog, "ability"), text),
+    "likely_of_nations": lambda catalog, text: likely_bucket(axis_of(catalog, "nationality"), text),
 }
+
+
+def likely_bucket(axis: DescriptorFile, text: str) -> str | None:
+    return first(likely_buckets(axis, text, "before"))
 
 
 def axis_of(catalog: Catalog, name: str) -> DescriptorFile:

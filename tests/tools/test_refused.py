@@ -24,16 +24,6 @@ def read_refused() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def few(shared_terms: Path) -> Path:
-    return shared_terms
-
-
-@pytest.fixture
-def published(with_brave: Path) -> Path:
-    return with_brave
-
-
-@pytest.fixture
 def in_preparation(data: Path) -> Path:
     return data / "two-versions"
 
