@@ -23,7 +23,7 @@ from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.outcome_files import read_pair_scores
 from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, one_mask_scorer, pair_requests, pair_store
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
 from holisticbias_eval.tasks.task import Given, TaskRequests
 
@@ -101,7 +101,7 @@ class PairsTask(ScoredTask):
         return SpanRequests(
             asked,
             model,
-            with_store(model, given),
+            given.stored(model, "scores"),
             count=pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
             settings={"pair_score": how, **unscored.settings, **source.about},
             skipped=(*source.skipped, *unscored.skipped),

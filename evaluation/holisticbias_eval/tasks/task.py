@@ -13,6 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.models.engines import M, stored
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.loading.load import ModelSource
@@ -140,6 +141,10 @@ class Given:
     def store(self, stage: Stage) -> Path | None:
         """The folder that keeps what a stage makes; None if nothing is kept."""
         return find_store(self.read(Keeping), stage)
+
+    def stored(self, model: M, stage: Stage) -> M:
+        """The model with the store of its answers, if they are kept."""
+        return stored(model, self.store(stage), self.display.notice)
 
 
 @dataclass(frozen=True, kw_only=True)
