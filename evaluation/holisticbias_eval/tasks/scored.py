@@ -10,7 +10,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
-from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Probe, Scorer, score_spans
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Scorer, score_spans
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.sequences import spread
 from holisticbias_eval.models.settings import ModelSettings
@@ -70,7 +70,8 @@ class SpanRequests(TaskRequests):
     def answer(self, display: Display) -> Answered:
         """Measure the error of the scores, and score."""
         distinct, rows = unique_spans(self.asked.together)
-        probe = self._probe(distinct, rows, display)
+        with display.step("Preparing to score"):  # before any text is scored or read from the store
+            probe = self.scorer.probe(texts_to_try(distinct, self.tried(rows)))
         before = self.scorer.input_counts()
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(distinct)) as scored:
             scores = score_spans(distinct, self.scorer, scored)
@@ -90,11 +91,6 @@ class SpanRequests(TaskRequests):
             return plan
         texts, missing = (round(count / self.share) for count in (plan.texts, plan.missing))
         return replace(plan.of(texts, missing), counted=False)
-
-    def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
-        """Measure the error of the scores before any text is scored or read from the store."""
-        with display.step("Preparing to score"):
-            return self.scorer.probe(texts_to_try(distinct, self.tried(rows)))
 
 
 def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:

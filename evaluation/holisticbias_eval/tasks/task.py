@@ -155,9 +155,9 @@ class TaskReading:
     those of its measures.
     """
 
+    measuring: MeasureSettings
     signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    measuring: MeasureSettings = field(default_factory=MeasureSettings)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add the columns that measures need."""
@@ -205,7 +205,7 @@ class Task(ABC):
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures' answers, before anything is asked."""
-        return TaskReading()
+        return TaskReading(measuring=MeasureSettings(values=given.values))
 
     def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:
         """Figures that stand beside those of the measures, such as the truth that was planted in a model."""
