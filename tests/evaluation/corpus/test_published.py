@@ -150,7 +150,7 @@ def test_several_test_sets(tmp_path: Path) -> None:
         ("comments_processed,perplexity\na stad\nb,1\n", "row 1 has 1 cells, but the header has 2"),
         ("perplexity,comments_processed,perplexity\n1,a stad,2\n", "has 2 columns 'perplexity': keep one"),
         ("comments_processed,perplexity\n,\n", "has no rows"),
-        ('comments_processed,perplexity\n"a stad,1\n', "a quote is not closed"),
+        ('comments_processed,perplexity\na stad,"1\n', "a quote is not closed"),
     ],
 )
 def test_wrong_test_sets(tmp_path: Path, other: str, message: str) -> None:
