@@ -20,7 +20,6 @@ from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
-from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
 from holisticbias_eval.results.signature import Signature
@@ -202,6 +201,8 @@ def evaluations(
     several measures. A run's folder is written whole or not at all. A folder that holds another run is refused before
     anything is asked, unless ``overwrite``.
     """
+    from holisticbias_eval.report.write import write_report
+
     chosen = choose_measures(measures, values)
     made = list(prepare(model, release, chosen, values, display))
     folders = [_folder(one, out, several=len(made) > 1) for one in made]

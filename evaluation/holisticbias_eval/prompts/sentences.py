@@ -16,7 +16,7 @@ from holisticbias.terms.grammar import PLURAL_SLOT
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.models.likelihood.scorer import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows, joined, unique_spans, whole
-from holisticbias_eval.prompts.selection import Selection, Skipped, find_selector, having, select_sentences
+from holisticbias_eval.prompts.selection import FILTERS, Selection, Skipped, find_selector, having, select_sentences
 from holisticbias_eval.prompts.spread import random_order
 
 SENTENCE_COLUMNS = (
@@ -168,7 +168,7 @@ def _rows(table: pa.Table, *more: str) -> Iterator[dict[str, Any]]:
 
 def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
-    selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
+    selector = find_selector(lambda: map(_chosen_by, release.shards("sentences")), selection)
     tried = _tried(release, selection)
     kinds, tables, phrases = Counter[str](), list[pa.Table](), list[pa.DictionaryArray]()
     for part in release.shards("sentences"):
@@ -195,6 +195,12 @@ def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSe
     never = tuple(_never_asked(kinds))
     share = len(texts) / (kinds.total() - sum(one.sentences for one in never)) if tried else 1.0
     return AskedSentences(sentences, together, phrase, (*never, *selector.skipped), share)
+
+
+def _chosen_by(part: pa.Table) -> pa.Table:
+    """The sentences of a part that are about terms, with the columns by which sentences are selected."""
+    names = (*FILTERS.values(), "template", "noun_phrase_type")
+    return select_sentences(part.select([name for name in names if name in part.column_names]))
 
 
 def _tried(release: Release, selection: Selection) -> Mapping[str, Collection[str]]:
