@@ -13,12 +13,12 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut
 from holisticbias_eval.models.model import Kind, Model, ModelSignature
-from holisticbias_eval.models.store.keys import table_of
+from holisticbias_eval.models.store.keys import Rows
 from holisticbias_eval.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Rows):
     """Scores of spans, in the order of the spans; every field has shape ``[rows]``.
 
     ``nll`` is the sum of the negative log-likelihoods of a span's scored tokens,
@@ -34,9 +34,6 @@ class Scores:
     tokens: Int32s
     bytes: Int32s
 
-    def __len__(self) -> int:
-        return len(self.nll)
-
     @property
     def perplexity(self) -> Floats:
         """Perplexity per token, ``exp(nll / tokens)``; NaN if no token was scored."""
@@ -47,18 +44,10 @@ class Scores:
         """Perplexity per byte, ``exp(nll / bytes)``, comparable across tokenizers; NaN if no token was scored."""
         return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
 
-    def take(self, rows: Ints) -> "Scores":
-        """Select rows by position, in the given order."""
-        return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
-
     @classmethod
     def of(cls, table: pa.Table) -> Self:
         """The scores in a table with the columns ``FIELDS``."""
         return cls(*(table[name].to_numpy() for name, _ in cls.FIELDS))
-
-    def table(self) -> pa.Table:
-        """The scores as an Arrow table with the columns ``FIELDS``."""
-        return table_of(self.FIELDS, (self.nll, self.tokens, self.bytes))
 
     def put(self, rows: Ints, scores: "Scores") -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""
