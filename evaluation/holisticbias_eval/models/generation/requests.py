@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -58,12 +58,6 @@ class Responses(Rows):
     finish: Sequence[str]
     tokens: Int32s
     reasoning: Sequence[str]
-
-    @classmethod
-    def of(cls, table: pa.Table) -> Self:
-        """The responses in a table with the columns ``FIELDS``."""
-        text, finish, tokens, reasoning = (table[name] for name, _ in cls.FIELDS)
-        return cls(text.to_pylist(), finish.to_pylist(), tokens.to_numpy(), reasoning.to_pylist())
 
 
 def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:

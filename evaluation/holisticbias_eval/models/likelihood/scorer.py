@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,11 +43,6 @@ class Scores(Rows):
     def byte_perplexity(self) -> Floats:
         """Perplexity per byte, ``exp(nll / bytes)``, comparable across tokenizers; NaN if no token was scored."""
         return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
-
-    @classmethod
-    def of(cls, table: pa.Table) -> Self:
-        """The scores in a table with the columns ``FIELDS``."""
-        return cls(*(table[name].to_numpy() for name, _ in cls.FIELDS))
 
     def put(self, rows: Ints, scores: "Scores") -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""

@@ -65,6 +65,12 @@ class Rows:
 
     FIELDS: ClassVar[tuple[tuple[str, pa.DataType], ...]]
 
+    @classmethod
+    def of(cls, table: pa.Table) -> Self:
+        """The rows of a table with the columns ``FIELDS``."""
+        columns = (table[name] for name, _ in cls.FIELDS)
+        return cls(*(c.to_numpy() if pa.types.is_primitive(c.type) else c.to_pylist() for c in columns))
+
     @property
     def columns(self) -> list[Any]:
         """The columns in the order of ``FIELDS``."""
