@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from holisticbias.compile.filters import parse_conditions
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.embedded import FOLDER
 from holisticbias_eval.models.store.keys import counted, table_of
@@ -44,8 +45,8 @@ class GroupWords:
         """Add the columns ``forms`` and ``person``; ``groups`` has the id of each row's group, null if unknown."""
         forms = [list(self.forms.get(group or "", ())) for group in groups]
         persons = [None if group is None else group in self.persons for group in groups]
-        table = table.append_column(FORMS, pa.array(forms, TYPES[FORMS]))
-        return table.append_column(PERSON, pa.array(persons, TYPES[PERSON]))
+        found = {FORMS: pa.array(forms, TYPES[FORMS]), PERSON: pa.array(persons, TYPES[PERSON])}
+        return with_columns(table, found)
 
 
 def release_words(release: Release) -> GroupWords:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, with_columns
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut
@@ -68,13 +68,9 @@ def _ratio(sums: Floats, counts: Int32s) -> Floats:
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
     """The sentences with ``nll`` (nats), ``tokens``, ``bytes``, ``perplexity`` and ``byte_perplexity``."""
-    return (
-        sentences.append_column("nll", pa.array(scores.nll))
-        .append_column("tokens", pa.array(scores.tokens))
-        .append_column("bytes", pa.array(scores.bytes))
-        .append_column("perplexity", pa.array(scores.perplexity, from_pandas=True))
-        .append_column("byte_perplexity", pa.array(scores.byte_perplexity, from_pandas=True))
-    )
+    found = {"perplexity": scores.perplexity, "byte_perplexity": scores.byte_perplexity}
+    perplexities = {name: pa.array(values, from_pandas=True) for name, values in found.items()}
+    return with_columns(with_columns(sentences, scores.table()), perplexities)
 
 
 def refuse_non_numbers(spans: Spans, scores: Scores, rows: Ints | None = None) -> None:
