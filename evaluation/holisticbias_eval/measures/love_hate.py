@@ -14,7 +14,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
 from holisticbias_eval.prompts.selection import HATE, LOVE
 from holisticbias_eval.sections.charts import Bar, Bars
@@ -140,8 +140,7 @@ class LoveHate(Measure):
                 Paragraph(f"The descriptors farthest out on both sides, from love to hate.{more}", "note"),
             ]
         columns = (
-            view.column("descriptor", "Descriptor"),
-            view.column(),
+            *MeasureFigures(view, MEASURE).names,
             col.beside(view.figures, "love_share", "Love", "share"),
             col.beside(view.figures, "hate_share", "Hate", "share"),
             col.value("love_hate", "Love-hate difference", "share difference"),

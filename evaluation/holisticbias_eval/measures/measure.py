@@ -111,10 +111,6 @@ class View:
             return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key == "axis" else value
 
-    def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
-        """The column of a key in words."""
-        return ColumnOf(key, heading, lambda f: self.label(key, f.keys[key]))
-
 
 @dataclass(frozen=True)
 class MeasureFigures:

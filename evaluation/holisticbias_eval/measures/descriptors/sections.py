@@ -9,7 +9,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, describe, example_sentences
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.shares.finding import Words
 from holisticbias_eval.sections.charts import DotPlot, Dots
 from holisticbias_eval.sections.section import Section
@@ -94,9 +94,8 @@ def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
     """A table of all descriptors in the release's order, with the figures of both runs."""
     found = changes.by(info.name, "change", *info.by)
     unit = found[0].unit if found else ""
-    both = (col.beside(changes, name, col.CHANGE_NAMES[name], unit) for name in ("first", "second"))
     change = col.value("change", "Change", col.difference(unit))
-    columns = (view.column("descriptor", "Descriptor"), view.column(), *both, change)
+    columns = (*MeasureFigures(view, info.name).names, *col.of_both(changes, unit), change)
     slug = info.name.replace("_", "-")
     table = table_of(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, found)
     return Section(f"{slug}-changes", info.title, (table,), detail=True)

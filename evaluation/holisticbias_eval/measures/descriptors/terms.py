@@ -127,10 +127,9 @@ def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[st
     return found
 
 
-def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
+def what_is_compared(answers: pa.Table) -> str:
     """How many descriptors of a run a measure compares, and what becomes of the others; empty if it compares all.
 
-    ``gendered`` says what becomes of descriptors of one gender, ``alone`` of descriptors that are nouns themselves.
     Without ``noun_id`` all descriptors go with nouns of any gender.
     """
     if "noun_id" not in answers.column_names:
@@ -145,7 +144,13 @@ def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
     compared = f"{with_noun - of_one:,} of {every:,} descriptors"
     said = [f"{compared} go with nouns of any gender and are compared with each other."]
     if of_one:
-        said.append(f"{of_one:,} go with nouns of one gender alone: {gendered}.")
+        said.append(
+            f"{of_one:,} go with nouns of one gender alone: their pairs are tested on the nouns that both descriptors "
+            "have, apart from the published share."
+        )
     if every > with_noun:
-        said.append(f"{every - with_noun:,} are nouns themselves, with one sentence in a template: {alone}.")
+        said.append(
+            f"{every - with_noun:,} are nouns themselves, with one sentence in a template: no test over nouns is "
+            "possible."
+        )
     return " ".join(said)

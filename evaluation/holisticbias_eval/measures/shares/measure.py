@@ -144,7 +144,7 @@ def _columns(changes: Figures, shown: ShareFigures, sentences: tuple[str, ...], 
     difference = "share difference"
     return (
         shown.axis_column,
-        *(col.beside(changes, name, col.CHANGE_NAMES[name], "share") for name in ("first", "second")),
+        *col.of_both(changes, "share"),
         *(col.beside(changes, name, name.title(), difference) for name in sentences),
         col.value("model", "Model", difference),
         *((col.interval(difference), col.p()) if tested else ()),

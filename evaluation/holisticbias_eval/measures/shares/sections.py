@@ -25,7 +25,6 @@ MAP = (
     "stands for phrases like “a Deaf grandmother”, “{plural_noun_phrase}” for “Deaf grandmothers”, "
     "“{bare_noun_phrase}” for “Deaf grandmother”."
 )
-GENDERED = "their pairs are tested on the nouns that both descriptors have, apart from the published share"
 DETAILS = (
     (
         "effects", "size", "Size of the differences", SIZE,
@@ -97,7 +96,7 @@ def share_chart(shown: ShareFigures) -> Bars:
 
 def _axes(shown: ShareFigures) -> Iterator[Block]:
     yield by_axis(shown)
-    if compared := what_is_compared(shown.view.answers, GENDERED, "no test over nouns is possible"):
+    if compared := what_is_compared(shown.view.answers):
         yield Paragraph(compared)
     yield from of_one_gender(shown)
     yield from (Paragraph(text, "caveat") for text in shown.caveats())
