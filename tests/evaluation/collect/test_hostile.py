@@ -26,7 +26,7 @@ from known import known
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
-READER = PageReader(RULE, {}, "en", (), None)
+READER = PageReader(RULE, {}, (), None)
 JOB = (SENTENCE, (WantedGroup(0, ("Glorbist",), needs_person=False),))
 MARKS = st.sampled_from(["{{", "}}", "[[", "]]", "<ref>", "</ref>", "<!--", "-->", "{|", "|}", "\n", "'''", "|", "* "])
 WIKITEXT = st.lists(

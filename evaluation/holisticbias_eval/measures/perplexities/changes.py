@@ -16,9 +16,9 @@ from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, Dimension, Scale
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
-from holisticbias_eval.statistics.groups.moments import pairs_of_groups
 from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, shifted_interval
 from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
+from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import holm
 
 FIGURE = "figure"
@@ -61,7 +61,7 @@ class SharedDimension:
         both = [dimension.values(scale) for dimension in (self.first, self.second)]
         if not both[0].in_pairs:
             return
-        places = list(zip(*pairs_of_groups(len(self.first.groups)), strict=True))
+        places = list(zip(*pairs_of(len(self.first.groups)), strict=True))
         for test, paired in TESTS.items():
             found = [pairwise_t(values, paired=paired) for values in both]
             p = [holm(one.p_value) for one in found]
