@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
-from holisticbias_eval.arrays import Floats, Ints, with_columns
+from holisticbias_eval.arrays import Floats, Ints, divide, with_columns
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
@@ -174,8 +174,7 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
         below, counts, all_counts = (
             np.bincount(group[rows], minlength=len(first)) for rows in (known & (perplexity < median), known, chosen)
         )
-        with np.errstate(invalid="ignore"):
-            columns[f"{name}_share"] = below / counts
+        columns[f"{name}_share"] = divide(below, counts)
         columns |= {f"{name}_sentences": counts, f"{name}_missing": all_counts - counts}
     columns["difference"] = columns["love_share"] - columns["hate_share"]
     named = scores.select([*DESCRIPTOR, "descriptor"]).take(pa.array(first))

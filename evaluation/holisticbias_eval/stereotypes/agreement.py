@@ -6,10 +6,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 
 from holisticbias.source.document import parse_document
 from holisticbias.terms.grammar import article, capitalised, is_abbreviation
+from holisticbias_eval.figures import Part
 
 Place = Literal["determiner", "alone", "unclear"]
 CONTEXT = 300
@@ -23,10 +24,9 @@ _GENITIVE = re.compile(r"\b(?:an?|another|any|every|no|one|some|that|this)(?:\s+
 _SENTENCE_START = re.compile(r"(?:^|[.!?]['\"\u201d\u2019)]*\s)[\s\"'\u201c\u2018(]*$")
 
 
-class English(BaseModel):
+class English(Part):
     """The words of ``english.yaml``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     pronouns: Mapping[str, tuple[str, str]]
     nouns: tuple[tuple[str, str], ...]
     alone: frozenset[str]

@@ -206,7 +206,7 @@ def test_the_last_revision_of_a_page_counts(chunk: int, monkeypatch: pytest.Monk
         "Style": (7, "T7", None, "its text is not wikitext"),
         "Empty": (9, "T9", None, "its text is empty"),
     }
-    assert (reader.broken, reader.end, reader.namespaces) == (2, None, {"Category": 14})
+    assert (reader.broken, reader.end, reader.namespaces) == (2, None, {"category": 14})
 
 
 @given(st.lists(st.integers(0, 2000), max_size=3), st.integers(1, 300), st.binary(max_size=4))

@@ -51,7 +51,7 @@ def find_extremes(found: Descriptors, axis: str) -> Extremes:
 def extremes_table(found: Descriptors) -> Table:
     """The lowest and highest descriptors of each axis that may be named, in one cell each."""
     words, extremes = found.words, [find_extremes(found, axis) for axis in found.axes]
-    cells = {share.keys["axis"]: share for share in found.shares.by("share", "axis", template=found.template)}
+    cells = {share.keys["axis"]: share for share in found.by("share", "axis", template=found.template)}
 
     def names(side: Sequence[Term]) -> str:
         return ", ".join(term.text for term in side)
@@ -77,7 +77,7 @@ def extremes_table(found: Descriptors) -> Table:
 
 def _not_named(found: Descriptors, extremes: list[Extremes]) -> str:
     """A note on the axes without named descriptors; empty if there are none."""
-    if not found.shares.has_floors:
+    if not found.has_floors:
         return NO_FLOORS
     names = [found.label(ends.axis) for ends in extremes if not ends.lowest]
     if not names:
@@ -178,7 +178,7 @@ def dot_plots(found: Descriptors, templates: tuple[str, ...], name: str) -> Iter
 
 def descriptors_table(found: Descriptors) -> Table:
     """Every descriptor with its medians, its preference and, if they were measured, its love-hate differences."""
-    words, figures = found.words, found.view.figures
+    words, figures = found.words, found.figures
     examples = example_sentences(found.view.answers, found.template, words)
 
     def of_love_hate(name: str, heading: str, unit: str) -> ColumnOf[Term]:

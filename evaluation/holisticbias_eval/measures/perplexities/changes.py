@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, known, make_figure
 from holisticbias_eval.identity import GROUPED, match_rows
@@ -141,8 +141,7 @@ def _statistics(
     """The statistics of a table, or with a seed of draws with a first axis: name, further keys and values."""
     if seed is None:
         known = ~np.isnan(values.values)
-        with np.errstate(invalid="ignore"):
-            mean = np.where(known, values.values, 0.0).sum(axis=0) / known.sum(axis=0)
+        mean = divide(np.where(known, values.values, 0.0).sum(axis=0), known.sum(axis=0))
         of_all = Statistics.of(values.sums(), in_pairs=values.in_pairs)
     else:
         drawn = draw_sentences(values, np.random.default_rng(seed))

@@ -7,10 +7,10 @@ from typing import Annotated, Self
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Part
 from holisticbias_eval.measures.responses.design import Design
 from holisticbias_eval.measures.responses.wordings import Wordings, figure
 from holisticbias_eval.named_files import NamedFiles
@@ -21,14 +21,12 @@ from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_wo
 Phrase = Annotated[str, StringConstraints(pattern=r"\w", max_length=200)]
 
 
-class PhraseList(BaseModel):
+class PhraseList(Part):
     """A file of ``evaluation/phrases/``: phrases by the group that they stand for.
 
     A response has a phrase if it has its words one after the other, in upper or lower case; punctuation and the form
     of apostrophes are ignored.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
     source: str = Field(min_length=1, description="who uses these phrases, or where they were found")

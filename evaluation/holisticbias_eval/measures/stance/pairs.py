@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints, divide
 from holisticbias_eval.prompts.selection import stance_pairs
 from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows, floats
 
@@ -207,7 +207,6 @@ def _centred(values: Floats) -> Floats:
     errors do not look like a contrast.
     """
     counts = (~np.isnan(values)).sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        centred = values - np.nansum(values, axis=1, keepdims=True) / np.where(counts > 1, counts, np.nan)
+    centred = values - divide(np.nansum(values, axis=1, keepdims=True), np.where(counts > 1, counts, 0))
     rounded: Floats = np.round(centred, _DECIMALS)
     return rounded
