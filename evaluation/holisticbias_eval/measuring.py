@@ -28,7 +28,7 @@ from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.records import record_json
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import table_of
 from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency

@@ -10,8 +10,7 @@ from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import (
     Column,
     ColumnOf,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
-from holisticbias_eval.sections.charts import Bar, Bars
+from holisticbias_eval.sections.blocks import Bar, Bars
 from holisticbias_eval.sections.tables import Cell, ColumnOf
 
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}

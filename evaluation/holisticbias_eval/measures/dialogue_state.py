@@ -12,7 +12,7 @@ from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.groups.items import DRAWS, add_up, paired_p, resample

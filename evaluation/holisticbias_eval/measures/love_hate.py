@@ -17,8 +17,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
 from holisticbias_eval.prompts.selection import HATE, LOVE
-from holisticbias_eval.sections.charts import Bar, Bars
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
 from holisticbias_eval.sections.tables import Paragraph, table_of
 from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows

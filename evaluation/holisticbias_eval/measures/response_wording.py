@@ -17,7 +17,7 @@ from holisticbias_eval.measures.responses.design import Design, Grouping, common
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.measures.responses.wordings import NAME, figure
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.intervals import t_quantile, wilson
 from holisticbias_eval.statistics.responses.cells import means_over_draws, permuted_p_values

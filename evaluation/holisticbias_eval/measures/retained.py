@@ -11,7 +11,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
 NAME = "retained"

@@ -16,7 +16,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureSetting
 from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.statistics import agreement as raters
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm

@@ -12,7 +12,7 @@ from holisticbias_eval.mitigation.settings import TrainingSettings, varied
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import show

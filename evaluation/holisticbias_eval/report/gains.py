@@ -10,8 +10,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import (
     NUMBER,
     Cell,

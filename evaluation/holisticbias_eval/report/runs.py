@@ -16,7 +16,7 @@ from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tasks import TASKS

@@ -11,8 +11,7 @@ from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, desc
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.shares.finding import Words
-from holisticbias_eval.sections.charts import DotPlot, Dots
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import DotPlot, Dots, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.units import show, title
 

@@ -8,8 +8,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
 from holisticbias_eval.measures.responses.wordings import MEANS, NAME
-from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, HeatMap, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import percent, show

@@ -16,7 +16,7 @@ from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Section
 from holisticbias_eval.sections.tables import Paragraph, table_of
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells

@@ -10,8 +10,7 @@ from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
 from holisticbias_eval.measures.shares.trust import EFFECT
-from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, HeatMap, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty
 from holisticbias_eval.units import show
 
