@@ -145,19 +145,14 @@ def varied_texts(sentences: pa.Table, seed: int) -> tuple[pa.Array, pa.Array]:
 
 
 def varied_phrases(phrases: pa.Table, seed: int) -> Mapping[str, list[str]]:
-    """The columns ``noun_phrase`` and ``plural_noun_phrase`` of distinct phrases in their variants."""
-    found: dict[str, list[str]] = {"noun_phrase": [], "plural_noun_phrase": []}
+    """The columns ``noun_phrase`` and ``plural_noun_phrase`` of phrases in their variants, and the ``end`` of texts."""
+    found: dict[str, list[str]] = {"noun_phrase": [], "plural_noun_phrase": [], "end": []}
     for row in _rows(phrases):
         drawn = drawn_variants(seed, row["descriptor_id"], row["noun_id"])
-        for name, column in found.items():
-            column.append(_phrase(row, f"{{{name}}}", drawn))
+        for name in ("noun_phrase", "plural_noun_phrase"):
+            found[name].append(_phrase(row, f"{{{name}}}", drawn))
+        found["end"].append("" if "drop_final_period" in drawn else ".")
     return found
-
-
-def ends_bare(phrases: pa.Table, seed: int) -> list[bool]:
-    """Whether the final period of the sentences with each phrase is dropped."""
-    keys = phrases.select(["descriptor_id", "noun_id"]).to_pylist()
-    return ["drop_final_period" in drawn_variants(seed, key["descriptor_id"], key["noun_id"]) for key in keys]
 
 
 def _phrase(row: Mapping[str, Any], slot: str, drawn: list[str]) -> str:
