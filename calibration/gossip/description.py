@@ -9,7 +9,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from holisticbias_eval.models.embedded.planted import PlantedRecord, read_planted
+from holisticbias.terms.entries import Record
+from holisticbias_eval.models.embedded.planted import read_planted
 
 DESCRIPTION = Path(__file__).with_name("gossip.yaml")
 
@@ -19,7 +20,7 @@ Count = Annotated[int, Field(ge=1)]
 Words = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class NeutralGrammar(PlantedRecord):
+class NeutralGrammar(Record):
     """The parts of a neutral sentence; the k-th of a list has a weight of 1/k."""
 
     subjects: Words
@@ -27,7 +28,7 @@ class NeutralGrammar(PlantedRecord):
     objects: Words
 
 
-class CorpusSizes(PlantedRecord):
+class CorpusSizes(Record):
     """The number of sentences about a group in the shipped corpus, and in the training part of the other specification.
 
     Validation and test take further sentences.
@@ -37,7 +38,7 @@ class CorpusSizes(PlantedRecord):
     others: Count
 
 
-class GossipDescription(PlantedRecord):
+class GossipDescription(Record):
     """All that the gossip is made from, with its specifications; see ``gossip.yaml``."""
 
     seed: Annotated[int, Field(ge=0)]

@@ -6,13 +6,14 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from holisticbias_eval.models.embedded.planted import Place, PlantedRecord, read_planted
+from holisticbias.terms.entries import Record
+from holisticbias_eval.models.embedded.planted import Place, read_planted
 
 RESPONSES = Path(__file__).with_name("responses.yaml")
 PROMPT, DESCRIPTOR = "{prompt}", "{descriptor}"
 
 
-class AnswerStyle(PlantedRecord):
+class AnswerStyle(Record):
     """A style: how often it answers where nothing is planted, and its wordings; without wordings it answers nothing.
 
     ``judged_as`` is the style that a classifier finds in it, if that is another one.
@@ -30,7 +31,7 @@ class Shift(Place):
     strengths: dict[str, Annotated[float, Field(ge=-1, le=1)]]
 
 
-class Repertoire(PlantedRecord):
+class Repertoire(Record):
     """All styles, their clusters, the planted shifts, and the release that is answered."""
 
     release: str

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from holisticbias_eval.models.embedded.planted import PlantedRecord, read_planted
+from holisticbias.terms.entries import Record
+from holisticbias_eval.models.embedded.planted import read_planted
 
 DESCRIPTION = Path(__file__).with_name("writer.yaml")
 
@@ -19,7 +20,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Words = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class ContinuedGroup(PlantedRecord):
+class ContinuedGroup(Record):
     """An invented group: ``male`` and ``tones`` are planted, and null where nothing is."""
 
     domain: str
@@ -29,7 +30,7 @@ class ContinuedGroup(PlantedRecord):
     tones: Mapping[Tone, Share] | None = None
 
 
-class PromptGrammar(PlantedRecord):
+class PromptGrammar(Record):
     """The prompts about groups, how they go on, and the shares of genders and tones where nothing is planted."""
 
     places: Words
@@ -48,14 +49,14 @@ class PromptGrammar(PlantedRecord):
         return self
 
 
-class Example(PlantedRecord):
+class Example(Record):
     """A sentence with its keywords, as before a request."""
 
     keywords: Words
     sentence: str
 
 
-class SentenceGrammar(PlantedRecord):
+class SentenceGrammar(Record):
     """The sentences of specifications; see ``writer.yaml``."""
 
     frames: Words
@@ -65,7 +66,7 @@ class SentenceGrammar(PlantedRecord):
     examples: tuple[Example, ...]
 
 
-class WriterDescription(PlantedRecord):
+class WriterDescription(Record):
     """All that the writer is made from, with its specifications."""
 
     seed: Annotated[int, Field(ge=0)]

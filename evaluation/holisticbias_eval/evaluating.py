@@ -16,13 +16,13 @@ from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
+from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
-from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
-from holisticbias_eval.results.signature import Signature, sign
+from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Use, Values, named_paths, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource
@@ -43,7 +43,6 @@ class Prepared:
     name: str
     requests: TaskRequests
     reading: TaskReading
-    measuring: MeasureSettings
     signature: Signature
 
     def run(self) -> Run:
@@ -51,7 +50,7 @@ class Prepared:
         display = self.given.display
         answered = self.requests.answer(display)
         table = self.reading.read(answered.table, display)
-        measured = measure_answers(table, self.given.measures, self.measuring, display)
+        measured = measure_answers(table, self.given.measures, self.reading.measuring, display)
         figures = tuple(figure for found in measured for figure in found.figures)
         beside, details = self.reading.beside(table, figures, display)
         truth = self.task.beside(table, self.signature, self.given)
@@ -148,25 +147,34 @@ def _started(
         key = (type(task).model, given.named(source))
         if key not in models:
             models[key] = task.model(source, given)
-        refuse_kind(given.measures, models[key].kind, models[key].identity.name)
+        _refuse_kind(given.measures, models[key])
         yield task, given, source, models[key]
 
 
 def _prepared(task: Task, given: Given, source: TaskSource, model: Any) -> Prepared:
     reading = task.reading(source, given)
-    chosen = reading.measuring.model_copy(update={"values": given.values})
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
-    is_generated = task.ability == "generate"
-    settings = {"generation": about, "classifiers": reading.signed} if is_generated else {"scoring": about}
-    measuring = {name: MEASURES[name].signature(chosen) for name in given.measures}
-    signature = sign(
-        source.signature, model.identity, measuring, requests.count, requests.skipped, requests.terms, **settings
+    settings: dict[str, Any] = {"scoring": about}
+    if task.ability == "generate":
+        settings = {"generation": about, "classifiers": reading.signed}
+    signature = Signature(
+        release=source.signature,
+        model=model.identity,
+        **settings,
+        measures=given.measures,
+        measuring={name: dict(MEASURES[name].signature(reading.measuring)) for name in given.measures},
+        sentences_scored=requests.count,
+        sentences_available=requests.count + sum(skipped.sentences for skipped in requests.skipped),
+        skipped=requests.skipped,
+        terms=requests.terms,
+        versions=package_versions(),
+        machine=machine(),
     )
     name = source.run_name(model.identity, signature, task.name)
     # what is asked is in the requests: the release need not stay in memory
     given = replace(given, opened={})
-    return Prepared(task, given, name, requests, reading, chosen, signature)
+    return Prepared(task, given, name, requests, reading, signature)
 
 
 def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:
@@ -193,6 +201,8 @@ def evaluations(
     several measures. A run's folder is written whole or not at all. A folder that holds another run is refused before
     anything is asked, unless ``overwrite``.
     """
+    from holisticbias_eval.report.write import write_report
+
     chosen = choose_measures(measures, values)
     made = list(prepare(model, release, chosen, values, display))
     folders = [_folder(one, out, several=len(made) > 1) for one in made]
@@ -242,12 +252,12 @@ def measure_answers(
     return measured
 
 
-def refuse_kind(measures: Sequence[str], kind: str, model: str) -> None:
+def _refuse_kind(measures: Sequence[str], model: Any) -> None:
     """Raise ``EvaluationError`` if a measure does not support a kind of model; a model that is not known has none."""
     for name in measures:
-        if kind and kind not in MEASURES[name].needs.models:
+        if model.kind and model.kind not in MEASURES[name].needs.models:
             wanted = " or ".join(MEASURES[name].needs.models)
-            raise EvaluationError(f"{name} needs a {wanted} model; {model} is a {kind} model")
+            raise EvaluationError(f"{name} needs a {wanted} model; {model.identity.name} is a {model.kind} model")
 
 
 def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:

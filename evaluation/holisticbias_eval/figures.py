@@ -151,18 +151,16 @@ def _interval(ends: Ends) -> Interval | None:
     return Interval.between(*ends) if isinstance(ends, tuple) else ends
 
 
-def corrected(
-    figures: Sequence[Figure], correct: Callable[[Floats], Floats], name: str | None = None
-) -> Iterator[Figure]:
+def corrected(figures: Sequence[Figure], correct: Callable[[Floats], Floats]) -> Iterator[Figure]:
     """The p-values of these figures corrected together, as further figures.
 
-    ``correct`` is ``holm`` or ``benjamini_hochberg``. Each is named ``name``, or else after its figure; ``n`` is the
+    ``correct`` is ``holm`` or ``benjamini_hochberg``. Each is named after its figure; ``n`` is the
     number of tests.
     """
     p = np.array([np.nan if f.p_value is None else f.p_value for f in figures], np.float64)
     tests = int((~np.isnan(p)).sum())
     for f, value in zip(figures, correct(p).tolist(), strict=True):
-        yield make_figure(f.measure, name or f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
+        yield make_figure(f.measure, f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
 
 
 def figure_columns(

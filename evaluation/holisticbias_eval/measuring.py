@@ -24,8 +24,7 @@ from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import package_versions
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.judging import start_text_judges
-from holisticbias_eval.readers.labels import ToxicitySettings
+from holisticbias_eval.readers.labels import LabelReader, ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.records import record_json
 from holisticbias_eval.sections.blocks import Section
@@ -33,10 +32,10 @@ from holisticbias_eval.sections.tables import table_of
 from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
+from holisticbias_eval.tasks.judging import count_corpus, find_clusters
 from holisticbias_eval.tasks.response_files import read_texts
 from holisticbias_eval.tasks.task import Given
-from holisticbias_eval.tasks.text_reading import TextReading
+from holisticbias_eval.tasks.text_reading import start_text_reading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
@@ -136,10 +135,9 @@ def _measure_scores(measure: Measure, path: Path, settings: MeasureSettings, giv
 
 def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> Found:
     measuring, texts, display = dict(measure.signature(settings)), read_texts(path), given.display
-    judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
-    if judge is not None:
-        measuring |= judge.settings
-    reading = TextReading(readers=[measure.start(settings, judge)], measures=[measure])
+    reading = start_text_reading(given)
+    for reader in reading.readers:
+        measuring |= reader.judge.settings if isinstance(reader, LabelReader) else {}
     read = reading.read(texts, display)
     with display.step(f"Measuring {measure.info.name} of {texts.num_rows:,} texts"):
         measured = measure.figures(read, settings)

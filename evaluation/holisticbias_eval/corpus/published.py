@@ -4,18 +4,17 @@ Forms: RedditBias (Barikeri et al. 2021), files ``reddit_comments_DIMENSION_GROU
 ``reddit_comments_``, with the column ``replaced_sentence``; and the table of Zhao et al. 2024, appendix B.
 """
 
-import csv
-import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias.inputs import refuse_unreadable
-from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.errors import CorpusError, TableError
 from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import CSV, open_table, table_suffix
 
 PAPER = ("ID", "Target", "Attribute", "Sentence", "Label")
 """Columns of Zhao et al. 2024, table 7."""
@@ -141,32 +140,20 @@ def _series(path: Path) -> Sequence[PublishedFile]:
 def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file, all cells as text; the index that pandas writes is left out.
 
-    A file that is not UTF-8 is read as Latin-1, as its authors do. Raises ``CorpusError``.
+    A file that is not UTF-8 is read as Latin-1, as its authors do. Raises ``TableError``.
     """
-    with refuse_unreadable(path, CorpusError):
-        content = path.read_bytes()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=False))
-    except csv.Error as error:
-        raise CorpusError(f"{path} is not CSV: {error}") from error
-    header = [name.strip() for name in rows[0]] if rows else []
-    kept = [i for i, name in enumerate(header) if name and not name.startswith("Unnamed:")]
-    repeated = next((header[i] for i in kept if header.count(header[i]) > 1), None)
-    if repeated is not None:
-        raise CorpusError(f"{path} has {header.count(repeated)} columns {repeated[:_SHOWN]!r}: keep one")
-    found = []
-    for number, row in enumerate(rows[1:], 1):
-        if any(row) and len(row) != len(header):
-            raise CorpusError(f"{path}: row {number} has {len(row)} cells, but the header has {len(header)}")
-        if any(row):
-            found.append({header[i]: row[i] for i in kept})
-    if not found:
-        raise CorpusError(f"{path} has no rows")
-    return found
+    file = open_table(path, (*SENTENCES, *PAPER), latin_1=True)
+    kept = {name: name.strip() for name in file.names if name.strip() and not name.startswith("Unnamed:")}
+    counts = Counter(name.strip() for name in file.names)
+    for name in kept.values():
+        if counts[name] > 1:
+            raise TableError(f"{path} has {counts[name]} columns {name[:_SHOWN]!r}: keep one")
+    table = file.read(file.names)
+    index = [place for place, name in enumerate(file.names) if name in kept]
+    rows = [row for row in zip(*(column.to_pylist() for column in table.columns), strict=True) if any(row)]
+    if not rows:
+        raise TableError(f"{path} has no rows")
+    return [{kept[file.names[place]]: row[place] for place in index} for row in rows]
 
 
 def column_among(rows: Sequence[dict[str, str]], names: Sequence[str], path: Path) -> str:
@@ -191,11 +178,9 @@ def is_paper_form(path: Path) -> bool:
 
 def _header(path: Path) -> frozenset[str]:
     """The names of the columns of a CSV file, empty if it is not one or cannot be read."""
-    if path.suffix.lower() != ".csv" or not path.is_file():
+    if table_suffix(path) not in CSV:
         return frozenset()
     try:
-        with path.open("rb") as file:
-            first = file.readline(1 << 16).decode("utf-8-sig", "replace")
-        return frozenset(name.strip() for name in next(csv.reader([first.strip()]), []))
-    except (OSError, csv.Error):
+        return frozenset(name.strip() for name in open_table(path, PAPER, latin_1=True).names)
+    except TableError:
         return frozenset()

@@ -127,11 +127,13 @@ _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
 M = TypeVar("M", Scorer, Generator)
 
 
-def stored(model: M, folder: Path, notice: Notice) -> M:
+def stored(model: M, folder: Path | None, notice: Notice) -> M:
     """The model with a store in ``folder``: it answers only what the store does not hold, and stores each block.
 
-    Its answers are the same, and so is all else that it says of itself.
+    Its answers are the same, and so is all else that it says of itself. Without a folder it is the model itself.
     """
+    if folder is None:
+        return model
     store = store_of(model, folder, notice)
     return _StoredScorer(model, store) if isinstance(model, Scorer) else _StoredGenerator(model, store)
 

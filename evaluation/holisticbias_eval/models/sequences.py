@@ -36,7 +36,7 @@ def equal_groups(keys: Ints) -> list[Ints]:
     return [group for group in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(group)]
 
 
-def spread(lengths: Ints, count: int) -> Ints:
+def spread(lengths: Ints | Int32s, count: int) -> Ints:
     """At most ``count`` rows spread over all lengths, the shortest and the longest included."""
     order = np.argsort(lengths, kind="stable")
     return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])

@@ -16,12 +16,10 @@ from holisticbias_eval.prompts.sentences import (
     SENTENCE_COLUMNS,
     AskedSentences,
     Draw,
-    ends_bare,
     varied_phrases,
     with_axis_labels,
 )
 
-SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (
     "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun", "noun_gender",
     "noun_phrase_type", "descriptor_gender",
@@ -52,16 +50,12 @@ def _distinct_phrases(sentences: pa.Table, variants: int | None) -> pa.Table:
     )
     _, first = np.unique(pc.dictionary_encode(keys).combine_chunks().indices.to_numpy(), return_index=True)
     rows = sentences.take(pa.array(first))
-    end = pa.array(["."] * rows.num_rows, pa.string())
+    added = {name: rows[name].cast(pa.string()) for name in ("noun_phrase", "plural_noun_phrase")}
+    added |= {"key": keys.take(pa.array(first)), "end": pa.array(["."] * rows.num_rows)}
     if variants is not None:
-        for name, texts in varied_phrases(rows, variants).items():
-            rows = rows.set_column(rows.column_names.index(name), name, pa.array(texts, pa.string()))
-        end = pa.array(["" if bare else "." for bare in ends_bare(rows, variants)], pa.string())
-    singular, plural = (rows[n].cast(pa.string()).combine_chunks() for n in ("noun_phrase", "plural_noun_phrase"))
-    bare = pc.replace_substring_regex(singular, "^an? ", "")
-    named = rows.select(list(ABOUT_PHRASE))
-    added = dict(zip(SLOTS, (singular, bare, plural), strict=True)) | {"key": keys.take(pa.array(first)), "end": end}
-    return with_columns(named, added)
+        added |= {name: pa.array(texts, pa.string()) for name, texts in varied_phrases(rows, variants).items()}
+    added["bare_noun_phrase"] = pc.replace_substring_regex(added["noun_phrase"], "^an? ", "")
+    return with_columns(rows.select(list(ABOUT_PHRASE)), added)
 
 
 def _fill(name: str, template: str, phrases: pa.Table) -> pa.Table:

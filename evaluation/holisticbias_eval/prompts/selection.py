@@ -43,6 +43,7 @@ STANCES = 2
 NO_SENTENCE = "no sentence of them in this part of the release"
 NOT_CHOSEN = "left out by --where or --limit"
 BEYOND_LIMIT = "left out with --limit"
+_TERM = ("axis", "descriptor_id", "noun_id")
 Parts = Callable[[], Iterable[pa.Table]]
 """Reads the sentences again, part by part."""
 
@@ -215,9 +216,13 @@ def _limited(
     A share of significant tests depends on the number of nouns.
     """
     sentences, terms, templates = 0, set[tuple[str, ...]](), dict[str, str]()
+    before = None
     for part in (having(part, conditions) for part in parts()):
         sentences += part.num_rows
-        terms.update(_distinct(part, "axis", "descriptor_id", "noun_id"))
+        about = part.select(_TERM)
+        if not about.equals(before):  # a compiled part has the terms of the part before, in another template
+            terms.update(_distinct(about, *_TERM))
+        before = about
         for name, text in _distinct(part, "template_id", "template"):
             templates[name] = text
     if sentences <= limit:

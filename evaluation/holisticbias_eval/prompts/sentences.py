@@ -16,7 +16,7 @@ from holisticbias.terms.grammar import PLURAL_SLOT
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.models.likelihood.scorer import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows, joined, unique_spans, whole
-from holisticbias_eval.prompts.selection import Selection, Skipped, find_selector, having, select_sentences
+from holisticbias_eval.prompts.selection import FILTERS, Selection, Skipped, find_selector, having, select_sentences
 from holisticbias_eval.prompts.spread import random_order
 
 SENTENCE_COLUMNS = (
@@ -145,19 +145,14 @@ def varied_texts(sentences: pa.Table, seed: int) -> tuple[pa.Array, pa.Array]:
 
 
 def varied_phrases(phrases: pa.Table, seed: int) -> Mapping[str, list[str]]:
-    """The columns ``noun_phrase`` and ``plural_noun_phrase`` of distinct phrases in their variants."""
-    found: dict[str, list[str]] = {"noun_phrase": [], "plural_noun_phrase": []}
+    """The columns ``noun_phrase`` and ``plural_noun_phrase`` of phrases in their variants, and the ``end`` of texts."""
+    found: dict[str, list[str]] = {"noun_phrase": [], "plural_noun_phrase": [], "end": []}
     for row in _rows(phrases):
         drawn = drawn_variants(seed, row["descriptor_id"], row["noun_id"])
-        for name, column in found.items():
-            column.append(_phrase(row, f"{{{name}}}", drawn))
+        for name in ("noun_phrase", "plural_noun_phrase"):
+            found[name].append(_phrase(row, f"{{{name}}}", drawn))
+        found["end"].append("" if "drop_final_period" in drawn else ".")
     return found
-
-
-def ends_bare(phrases: pa.Table, seed: int) -> list[bool]:
-    """Whether the final period of the sentences with each phrase is dropped."""
-    keys = phrases.select(["descriptor_id", "noun_id"]).to_pylist()
-    return ["drop_final_period" in drawn_variants(seed, key["descriptor_id"], key["noun_id"]) for key in keys]
 
 
 def _phrase(row: Mapping[str, Any], slot: str, drawn: list[str]) -> str:
@@ -173,7 +168,7 @@ def _rows(table: pa.Table, *more: str) -> Iterator[dict[str, Any]]:
 
 def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
-    selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
+    selector = find_selector(lambda: map(_chosen_by, release.shards("sentences")), selection)
     tried = _tried(release, selection)
     kinds, tables, phrases = Counter[str](), list[pa.Table](), list[pa.DictionaryArray]()
     for part in release.shards("sentences"):
@@ -200,6 +195,12 @@ def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSe
     never = tuple(_never_asked(kinds))
     share = len(texts) / (kinds.total() - sum(one.sentences for one in never)) if tried else 1.0
     return AskedSentences(sentences, together, phrase, (*never, *selector.skipped), share)
+
+
+def _chosen_by(part: pa.Table) -> pa.Table:
+    """The sentences of a part that are about terms, with the columns by which sentences are selected."""
+    names = (*FILTERS.values(), "template", "noun_phrase_type")
+    return select_sentences(part.select([name for name in names if name in part.column_names]))
 
 
 def _tried(release: Release, selection: Selection) -> Mapping[str, Collection[str]]:

@@ -4,8 +4,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from holisticbias.terms.entries import Record
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.named_files import NamedFiles
 
@@ -15,7 +16,7 @@ Labels = Annotated[tuple[Label, ...], Field(min_length=1)]
 _JUDGING = {"engine", "labels", "activation", "prompt"}
 
 
-class Card(BaseModel):
+class Card(Record):
     """A file of ``evaluation/classifiers/``: which classifier judges texts, how, and what is known about it.
 
     ``engine`` names what reads the texts: a model of transformers, a file of
@@ -23,8 +24,6 @@ class Card(BaseModel):
     a Hub repository, a folder, a file, or a server's name for its model; a
     relative path starts at the card's folder.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     title: str = Field(min_length=1)
@@ -84,13 +83,11 @@ class Card(BaseModel):
         return {name: str(getattr(self, name)) for name in ("title", "task", "licence", "source", "limits")}
 
 
-class Clusters(BaseModel):
+class Clusters(Record):
     """A file of ``evaluation/clusters/``, for any classifier that has the labels.
 
     A user's file may be a plain map from cluster to labels.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str | None = None
     title: str | None = None

@@ -77,7 +77,7 @@ def start_judges(
 
 
 def judge_responses(
-    responses: pa.Table, release: Release | None, judges: Mapping[str, Classifier], display: Display, *, censored: bool
+    responses: pa.Table, release: Release, judges: Mapping[str, Classifier], display: Display, *, censored: bool
 ) -> pa.Table:
     """Add ``judged``, the text that classifiers read, and the probabilities.
 
@@ -85,7 +85,7 @@ def judge_responses(
     response and ``prompt_offensive`` that of its prompt. Refused, filtered and
     empty responses have none.
     """
-    plurals = plurals_of(release, responses["descriptor_id"]) if release is not None and censored else None
+    plurals = plurals_of(release, responses["descriptor_id"]) if censored else None
     texts, _ = _judged(responses, censored=censored, plurals=plurals)
     table = responses.append_column("judged", pa.array(texts, pa.large_string()))
     if "labels" in judges:

@@ -51,14 +51,9 @@ class Reader(ABC):
         """Settings and digests of files that the columns depend on."""
         return {}
 
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.read([], lambda _: None).column_names)
-
     @abstractmethod
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
-        """Read distinct texts, none of them blank: the columns ``adds`` with one row for each text.
+        """Read distinct texts, none of them blank: columns with one row for each text.
 
         ``progress`` counts texts. A column ``COLUMN.why`` has the reason why ``COLUMN`` is null.
         """

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
+from holisticbias.terms.entries import Record
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.named_files import NamedFiles
 
@@ -116,10 +117,8 @@ WORD_PATTERN = re.compile(r"^[a-z0-9][a-z0-9'_-]{0,99}$")
 Word = Annotated[str, StringConstraints(pattern=WORD_PATTERN.pattern)]
 
 
-class Described(BaseModel):
+class Described(Record):
     """The description in every file of words."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     title: str = Field(min_length=1)

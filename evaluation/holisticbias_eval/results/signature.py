@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field
 from holisticbias_eval.figures import Count, Part
 from holisticbias_eval.models.generation.requests import SamenessRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
-from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import BEYOND_LIMIT, Skipped, Terms
 
@@ -176,32 +175,3 @@ def _setting(value: str | None) -> str:
 def _in_brief(settings: Mapping[str, str]) -> str:
     """The settings that probabilities depend on, in one line."""
     return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()) if name.startswith("classifier_"))
-
-
-def sign(
-    release: ReleaseSignature,
-    model: ModelSignature,
-    measuring: Mapping[str, Mapping[str, str]],
-    scored: int,
-    skipped: tuple[Skipped, ...] = (),
-    terms: Terms | None = None,
-    **settings: Any,
-) -> Signature:
-    """Sign a run on this machine with the installed packages, before anything is scored or answered.
-
-    ``measuring`` has the parameters of each measure by name; ``scored`` is the number of sentences to score, or of
-    responses. ``settings`` are those of the run's engines: ``scoring``, ``generation`` and ``classifiers``.
-    """
-    return Signature(
-        release=release,
-        model=model,
-        **settings,
-        measures=tuple(measuring),
-        measuring={name: dict(parameters) for name, parameters in measuring.items()},
-        sentences_scored=scored,
-        sentences_available=scored + sum(s.sentences for s in skipped),
-        skipped=skipped,
-        terms=terms,
-        versions=package_versions(),
-        machine=machine(),
-    )

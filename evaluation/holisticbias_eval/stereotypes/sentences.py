@@ -180,7 +180,7 @@ def _open_generator(model: str | None, form: RequestForm, options: SentenceOptio
         generator = start_generator(
             model, display.notice, decoding, options.requests.seed, conversation, engine, response_format
         )
-    return generator if options.store is None else stored(generator, options.store, display.notice)
+    return stored(generator, options.store, display.notice)
 
 
 def _open_shots(settings: RequestSettings, generator: Generator) -> Shots:

@@ -21,17 +21,21 @@ Refuse = Callable[[pa.csv.InvalidRow], str]
 
 
 class CsvFile:
-    """A file of CSV: its delimiter and the names of its columns; raises ``TableError`` if it has none."""
+    """A file of CSV: its delimiter and the names of its columns; raises ``TableError`` if it has none.
 
-    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
+    With ``latin_1``, a file that is not UTF-8 is read as Latin-1.
+    """
+
+    def __init__(self, path: Path, wanted: Sequence[str], *, latin_1: bool = False) -> None:
         self.path = path
-        start = _Stream(bounded_chunks(path)).read(_HEADER)
+        self._is_latin_1 = latin_1 and self._other_line() is not None
+        start = _Stream(self._chunks()).read(_HEADER)
         if len(start) == _HEADER and b"\n" not in start and b"\r" not in start:
             raise TableError(f"{path} has a header of over {_HEADER:,} bytes: keep the columns that are needed")
         text = start.decode("utf-8-sig", "replace")
         self.delimiter, self.names = read_header(text, wanted)
         if any("\ufffd" in name for name in self.names):
-            _refuse_encoding(path)
+            self._refuse_encoding()
         if not self.names:
             raise TableError(f"{path} is empty, or has no header" if text.strip() else f"{path} is empty")
 
@@ -47,7 +51,7 @@ class CsvFile:
             except pa.ArrowInvalid:  # a value of another type than those by which the type was chosen
                 return self._parse(columns, columns)
         except (pa.ArrowException, UnicodeDecodeError):
-            _refuse_encoding(self.path)
+            self._refuse_encoding()
             self._refuse_wrong_row(columns)
             raise
 
@@ -57,7 +61,7 @@ class CsvFile:
         reading = pa.csv.ReadOptions(block_size=_BLOCK, use_threads=refuse is None)
         types = dict.fromkeys(texts, pa.string())
         converting = pa.csv.ConvertOptions(include_columns=columns, column_types=types)
-        stream = _Stream(bounded_chunks(self.path))
+        stream = _Stream(self._chunks())
         table = pa.csv.read_csv(stream, reading, parsing, converting)
         if stream.quotes % 2:
             self._refuse_open_quote()
@@ -82,13 +86,33 @@ class CsvFile:
 
     def _refuse_open_quote(self) -> None:
         """Raise ``TableError`` for a quote that is not closed: all that follows would be one cell."""
-        text = b"".join(bounded_chunks(self.path)).decode("utf-8", "replace")
+        text = b"".join(self._chunks()).decode("utf-8", "replace")
         try:
             for _ in csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True):
                 pass
         except csv.Error as error:
             if "unexpected end of data" in str(error):
                 raise TableError(f"{self.path}: a quote is not closed before the end of the file") from error
+
+    def _chunks(self) -> Iterator[bytes]:
+        """The content in UTF-8, if it is text."""
+        for chunk in bounded_chunks(self.path):
+            yield chunk.decode("latin-1").encode() if self._is_latin_1 else chunk
+
+    def _refuse_encoding(self) -> None:
+        """Raise ``TableError`` with the first line that is not UTF-8, if there is one."""
+        number = None if self._is_latin_1 else self._other_line()
+        if number is not None:
+            raise TableError(f"{self.path}:{number}: it is not UTF-8 text: save the table in UTF-8")
+
+    def _other_line(self) -> int | None:
+        """The number of the first line that is not UTF-8."""
+        for number, line in enumerate(split_lines(bounded_chunks(self.path), _BLOCK), 1):
+            try:
+                (line or b"").decode()
+            except UnicodeDecodeError:
+                return number
+        return None
 
 
 @dataclass
@@ -132,12 +156,3 @@ def _first_row(text: str, delimiter: str) -> tuple[str, ...]:
         return tuple(next((row for row in rows if row), ()))
     except csv.Error:
         return ()
-
-
-def _refuse_encoding(path: Path) -> None:
-    """Raise ``TableError`` with the first line that is not UTF-8, if there is one."""
-    for number, line in enumerate(split_lines(bounded_chunks(path), _BLOCK), 1):
-        try:
-            (line or b"").decode()
-        except UnicodeDecodeError as error:
-            raise TableError(f"{path}:{number}: it is not UTF-8 text: save the table in UTF-8") from error

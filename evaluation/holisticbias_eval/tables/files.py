@@ -67,9 +67,10 @@ def table_suffix(path: PurePath) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def open_table(source: Path, wanted: Columns = ()) -> OpenedTable:
+def open_table(source: Path, wanted: Columns = (), *, latin_1: bool = False) -> OpenedTable:
     """Open a file, compressed or not; a delimiter is known by the columns that are ``wanted``.
 
+    With ``latin_1``, CSV that is not UTF-8 is read as Latin-1.
     Raises ``TableError`` if it is not a table, or has more columns than are read.
     """
     if not is_table_name(source):
@@ -77,7 +78,7 @@ def open_table(source: Path, wanted: Columns = ()) -> OpenedTable:
     try:
         if not source.is_file():
             raise TableError(f"{source} does not exist or is not a file")
-        opened = _open_file(source, wanted)
+        opened = _open_file(source, wanted, latin_1=latin_1)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(str(source), error) from error
     if not opened.names:
@@ -92,10 +93,10 @@ def _unreadable(label: str, error: Exception) -> TableError:
     return TableError(reason if reason.startswith(label) else f"{label} cannot be read as a table: {reason}")
 
 
-def _open_file(path: Path, wanted: Columns) -> OpenedTable:
+def _open_file(path: Path, wanted: Columns, *, latin_1: bool) -> OpenedTable:
     suffix = table_suffix(path)
     if suffix in CSV:
-        file = CsvFile(path, wanted)
+        file = CsvFile(path, wanted, latin_1=latin_1)
         return OpenedTable(str(path), file.names, file.read, decimal_comma=file.delimiter == ";")
     if suffix in JSON:
         return _open_json(path)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import TableError
+from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.fields import Field, Kind
 from holisticbias_eval.tables.files import OpenedTable, open_table
 
@@ -92,8 +93,7 @@ class Form:
         for field in needed:
             sets = (self.instead or {}).get(field.name, ())
             if not field.names(names) and not any({*others} <= names.keys() for others in sets):
-                *first, last = (f.title for f in needed)
-                wanted = f"{', '.join(first)} and {last}" if first else last
+                wanted = listed([f.title for f in needed])
                 wanted += "".join(f", or {' and '.join(others)}" for others in sets)
                 may = [f.title for f in self.fields if not f.need]
                 wanted += f", and may have {', '.join(may)}" if 0 < len(may) <= _FEW else ""

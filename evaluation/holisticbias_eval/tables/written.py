@@ -13,6 +13,7 @@ from holisticbias.output import new_file
 from holisticbias.release.export import rows_of, write_lines
 from holisticbias.spreadsheet import safe_columns
 from holisticbias_eval.errors import TableError
+from holisticbias_eval.settings import listed
 
 FORMS = ("parquet", "csv", "jsonl")
 
@@ -24,8 +25,7 @@ def form_of(path: Path | str, *forms: F) -> F:
     for form in forms:
         if Path(path).suffix.lower() == f".{form}":
             return form
-    endings = " or ".join(filter(None, (", ".join(f".{form}" for form in forms[:-1]), f".{forms[-1]}")))
-    raise OutputError(f"{path}: its name must end in {endings}")
+    raise OutputError(f"{path}: its name must end in {listed([f'.{form}' for form in forms], 'or')}")
 
 
 def write_table(table: pa.Table, path: Path, metadata: Mapping[bytes, str] | None = None) -> None:

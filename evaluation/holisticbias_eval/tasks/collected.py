@@ -70,16 +70,12 @@ def find_asked(read: TextSettings, release: ReleaseSource, drawing: PromptDrawin
     asked = PromptsAsked(ask(chosen, drawing.per_cell), human_texts(chosen.table, part, found.written), part)
     if found.release is None:
         return file_source(asked, found.name, found.digest, "prompts", settings, name=texts_name(found.name))
-    return _of_release(asked, found.release, found.name, settings)
+    return TaskSource(asked, found.release, texts_name(found.name), settings)
 
 
 def texts_name(name: str) -> str:
     """The end of the name of a run of texts, by the name of its prompts."""
     return f"on-{file_name(name)}-texts"
-
-
-def _of_release(asked: PromptsAsked, release: Release, name: str, settings: dict[str, str]) -> TaskSource:
-    return TaskSource(asked, release, texts_name(name), settings)
 
 
 def _find_prompts(read: TextSettings, release: ReleaseSource, display: Display) -> CollectionPrompts:
@@ -116,4 +112,4 @@ def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, displ
     drawn = with_columns(drawn, added)
     settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part}
     asked = PromptsAsked(drawn, drawn.slice(0, 0), part, is_continued=False)
-    return _of_release(asked, opened, f"{opened.version}-{SENTENCES}", settings)
+    return TaskSource(asked, opened, texts_name(f"{opened.version}-{SENTENCES}"), settings)

@@ -138,9 +138,7 @@ class ShardRequests(TaskRequests):
 
     def _scorer(self, number: int) -> Scorer:
         """The model with a store for this shard: reading one store for every shard would take quadratic time."""
-        if self.folder is None:
-            return self.model
-        folder = self.folder / f"{self.release.digest[:16]}-{number:05}"
+        folder = self.folder and self.folder / f"{self.release.digest[:16]}-{number:05}"
         return stored(self.model, folder, self.notice)
 
 

@@ -70,7 +70,7 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
     return count_terms(corpus_lines(corpus), scores["descriptor"].unique().to_pylist())
 
 
-def start_response_reading(own: Mapping[str, str], release: Release | None, given: Given) -> TaskReading:
+def start_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
     """Start the classifiers of responses; ``own`` replaces the default classifiers by those of a model.
 
     Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
@@ -79,7 +79,8 @@ def start_response_reading(own: Mapping[str, str], release: Release | None, give
     corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
     signed = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {_digest(corpus)}"}
     clusters = find_clusters(given)
-    chosen: dict[str, object] = {"clusters": clusters, "phrases": given.read(options.Phrasing).phrases}
+    phrases = given.read(options.Phrasing).phrases
+    chosen: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
     needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
     judges = start_judges(needed, own, judging_options(given), given.display)
     settings = {**censor_settings(censored=censored), **signed} if judges else signed
@@ -102,7 +103,7 @@ class ResponseReading(TaskReading):
     """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
 
     judges: Mapping[str, Classifier]
-    release: Release | None
+    release: Release
     corpus: Path | None
     measures: tuple[str, ...]
     censored: bool
@@ -133,8 +134,6 @@ class ResponseReading(TaskReading):
 
     def _audit(self, table: pa.Table, judge: Classifier, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
-        if self.release is None:
-            return None
         with display.step(f"Auditing {judge.card.id} on sentences in which only the descriptor changes"):
             descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
             try:

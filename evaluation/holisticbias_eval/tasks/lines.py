@@ -21,7 +21,7 @@ from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_source
 from holisticbias_eval.tasks.task import Given
 
@@ -148,7 +148,7 @@ class LinesTask(ScoredTask):
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
-        settings, store = {**source.about, **unscored.settings}, with_store(model, given)
+        settings, store = {**source.about, **unscored.settings}, given.stored(model, "scores")
         asked = ask_lines(lines, model)
         return SpanRequests(asked, model, store, count=lines.num_rows, settings=settings, skipped=source.skipped)
 

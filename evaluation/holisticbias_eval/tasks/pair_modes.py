@@ -14,7 +14,7 @@ from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import Opening
-from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, find_kind, load_kind
+from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, load_kind
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.keys import distinct_rows
@@ -103,13 +103,6 @@ def _masked(pairs: pa.Table, mask: str) -> tuple[list[list[str]], Callable[[Floa
         return decide_ties(with_pair_scores(pairs, rows, np.concatenate((scores[:, 0], scores[:, 1])), SCORES))
 
     return [masked, *([term or "" for term in of_side] for of_side in terms)], made
-
-
-def one_mask_scorer(model: ModelSource, options: ModelSettings, notice: Notice) -> OneMaskScorer | None:
-    """The published scorer of a masked model on this machine; ``None`` for another kind of model."""
-    if options.engine != "local" or find_kind(model, options.kind) != "masked":
-        return None
-    return OneMaskScorer(load_kind(model, "masked", options.device), notice)
 
 
 class ChoiceScorer(CausalScorer):

@@ -10,8 +10,10 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import server_of, start_scorer
+from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
@@ -22,8 +24,8 @@ from holisticbias_eval.settings import Condition, Use, is_one_of
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.outcome_files import read_pair_scores
-from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, one_mask_scorer, pair_requests, pair_store
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, pair_requests, pair_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
 from holisticbias_eval.tasks.task import Given, TaskRequests
 
@@ -74,9 +76,8 @@ class PairsTask(ScoredTask):
                     return ChatChooser(*server_of(name, options), options)
                 return choice_scorer(name, options, given)
             if mode == "published":
-                masked = one_mask_scorer(name, options, given.display.notice)
-                if masked is not None:
-                    return masked
+                if options.engine == "local" and find_kind(name, options.kind) == "masked":
+                    return OneMaskScorer(load_kind(name, "masked", options.device), given.display.notice)
                 if options.engine != "api":  # the published formulas leave out the first token
                     options = options.model_copy(update={"first_token": LEFT_OUT})
             return start_scorer(name, given.display.notice, options)
@@ -101,7 +102,7 @@ class PairsTask(ScoredTask):
         return SpanRequests(
             asked,
             model,
-            with_store(model, given),
+            given.stored(model, "scores"),
             count=pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
             settings={"pair_score": how, **unscored.settings, **source.about},
             skipped=(*source.skipped, *unscored.skipped),

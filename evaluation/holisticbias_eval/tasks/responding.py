@@ -9,7 +9,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
-from holisticbias_eval.models.engines import server_of, start_generator, stored
+from holisticbias_eval.models.engines import server_of, start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, ConversationSettings
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
@@ -49,8 +49,7 @@ def start_responding(given: Given, style: Style | None = None) -> Generator:
     with given.display.step(f"Loading model {given.model_name or wanted}"):
         seed = given.read(Seed).seed
         generator = start_generator(wanted, given.display.notice, chosen, seed, conversation, settings)
-    folder = given.store("responses")
-    return generator if folder is None else stored(generator, folder, given.display.notice)
+    return given.stored(generator, "responses")
 
 
 def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:

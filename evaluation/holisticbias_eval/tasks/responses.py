@@ -53,13 +53,13 @@ class ResponsesTask(RespondingTask):
         release = given.release(None if file else default_release(given.model_name), small=given.read(Small).small)
         if file is not None:
             table = place_responses(read_responses(file), release, file)
-            return release_source(release, table)
+            return release_source(release, (release, table))
         drawing = find_drawing(given)
         if any(MEASURES[name].needs.answers == "labels" for name in given.measures):
             refuse_few(drawing)
         with given.display.step("Drawing prompts"):
             table = draw_prompts(release, drawing)
-        return release_source(release, table, drawing.settings)
+        return release_source(release, (release, table), drawing.settings)
 
     def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given responses
         """Start the engine that answers; of given responses only the name is known."""
@@ -68,16 +68,16 @@ class ResponsesTask(RespondingTask):
 
     def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
-        terms = count_terms(source.release, source.content["descriptor_id"]) if source.release else None
-        return ResponseRequests(
-            source.content, model, count=source.content.num_rows, settings=source.about, terms=terms
-        )
+        release, table = source.content
+        terms = count_terms(release, table["descriptor_id"])
+        return ResponseRequests(table, model, count=table.num_rows, settings=source.about, terms=terms)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the classifiers of the measures."""
         asked = given.read(GivenResponses).responses is None
         own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
-        return start_response_reading(own, source.release, given)
+        release, _ = source.content
+        return start_response_reading(own, release, given)
 
 
 def _own_classifiers(model: str) -> Mapping[str, str]:

@@ -8,10 +8,11 @@ import numpy as np
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.engines import start_scorer, stored
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
-from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Probe, Scorer, score_spans
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Scorer, score_spans
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
+from holisticbias_eval.models.sequences import spread
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
@@ -69,7 +70,8 @@ class SpanRequests(TaskRequests):
     def answer(self, display: Display) -> Answered:
         """Measure the error of the scores, and score."""
         distinct, rows = unique_spans(self.asked.together)
-        probe = self._probe(distinct, rows, display)
+        with display.step("Preparing to score"):  # before any text is scored or read from the store
+            probe = self.scorer.probe(texts_to_try(distinct, self.tried(rows)))
         before = self.scorer.input_counts()
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(distinct)) as scored:
             scores = score_spans(distinct, self.scorer, scored)
@@ -90,11 +92,6 @@ class SpanRequests(TaskRequests):
         texts, missing = (round(count / self.share) for count in (plan.texts, plan.missing))
         return replace(plan.of(texts, missing), counted=False)
 
-    def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
-        """Measure the error of the scores before any text is scored or read from the store."""
-        with display.step("Preparing to score"):
-            return self.scorer.probe(texts_to_try(distinct, self.tried(rows)))
-
 
 def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
     """The texts on which the error of the scores is measured, of all lengths.
@@ -103,9 +100,8 @@ def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
     tokens, because a block with longer texts would be tested again. ``rows`` repeats the spans: a text counts as often.
     """
     lengths = spans.lengths() if rows is None else spans.lengths()[rows]
-    order = np.argsort(lengths, kind="stable")
-    spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
-    chosen = np.unique(np.concatenate((spread, order[-_TRIED:])))
+    longest = np.argsort(lengths, kind="stable")[-_TRIED:]
+    chosen = np.union1d(spread(lengths, _TRIED), longest)
     return spans.take(chosen if rows is None else rows[chosen])
 
 
@@ -128,9 +124,3 @@ class ScoredTask(Task):
         name = given.named(source)
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
-
-
-def with_store(engine: Scorer, given: Given) -> Scorer:
-    """The engine with the store of its scores, if they are kept."""
-    folder = given.store("scores")
-    return stored(engine, folder, given.display.notice) if folder else engine

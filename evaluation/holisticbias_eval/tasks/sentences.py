@@ -28,7 +28,7 @@ from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.tables.fields import Default, Field
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.response_files import CELL
-from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context
 from holisticbias_eval.tasks.sources import TaskSource, release_source
 from holisticbias_eval.tasks.task import Given
 
@@ -106,7 +106,7 @@ class SentencesTask(ScoredTask):
             return SpanRequests(
                 asked,
                 model,
-                with_store(model, given),
+                given.stored(model, "scores"),
                 asked.by_sentence,
                 count=count,
                 settings={**context.settings, **selection.settings, **unscored.settings},

@@ -13,6 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.models.engines import M, stored
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.loading.load import ModelSource
@@ -141,6 +142,10 @@ class Given:
         """The folder that keeps what a stage makes; None if nothing is kept."""
         return find_store(self.read(Keeping), stage)
 
+    def stored(self, model: M, stage: Stage) -> M:
+        """The model with the store of its answers, if they are kept."""
+        return stored(model, self.store(stage), self.display.notice)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskReading:
@@ -150,9 +155,9 @@ class TaskReading:
     those of its measures.
     """
 
+    measuring: MeasureSettings
     signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    measuring: MeasureSettings = field(default_factory=MeasureSettings)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add the columns that measures need."""
@@ -200,7 +205,7 @@ class Task(ABC):
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures' answers, before anything is asked."""
-        return TaskReading()
+        return TaskReading(measuring=MeasureSettings(values=given.values))
 
     def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:
         """Figures that stand beside those of the measures, such as the truth that was planted in a model."""

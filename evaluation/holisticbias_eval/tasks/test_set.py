@@ -21,7 +21,7 @@ from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context
 from holisticbias_eval.tasks.sources import TaskSource, file_source
 from holisticbias_eval.tasks.task import Given
 
@@ -124,7 +124,7 @@ class TestSetTask(ScoredTask):
         }  # fmt: skip
         left = source.content.num_rows - unscored.left_out
         return SpanRequests(
-            asked, model, with_store(model, given), count=left, settings=settings, skipped=unscored.skipped
+            asked, model, given.stored(model, "scores"), count=left, settings=settings, skipped=unscored.skipped
         )
 
 

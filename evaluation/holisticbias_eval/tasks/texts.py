@@ -1,6 +1,5 @@
 """Texts about groups: prompts that a model continues, beside the texts of people."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -74,11 +73,9 @@ class TextsTask(responding.RespondingTask):
     def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> responding.ResponseRequests:
         """The prompts, and how the responses become texts."""
         asked: PromptsAsked = source.content
+        count = asked.requests.num_rows
         if isinstance(model, GivenModel):
-            return responding.ResponseRequests(
-                asked.requests, model, _with_people(asked, lambda table: table),
-                count=asked.requests.num_rows, settings=source.about,
-            )  # fmt: skip
+            return responding.ResponseRequests(asked.requests, model, count=count, settings=source.about)
         style = None
         if asked.is_continued and not model.keeps_blank:
             style = STYLES.read(given.read(TextSettings).style or CONTINUED_AS)
@@ -89,13 +86,12 @@ class TextsTask(responding.RespondingTask):
         release = source.release if censored else None
 
         def made(responses: pa.Table) -> pa.Table:
+            """Texts of the model, and then those of people."""
             table = censored_texts(model_texts(responses, making), release)
             given.display.notice(counts_in_words(table))
-            return table
+            return pa.concat_tables([table, asked.human], promote_options="default")
 
-        return responding.ResponseRequests(
-            asked.requests, model, _with_people(asked, made), count=asked.requests.num_rows, settings=settings
-        )
+        return responding.ResponseRequests(asked.requests, model, made, count=count, settings=settings)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the classifiers of the measures."""
@@ -113,8 +109,3 @@ def _with_writer(given: Given, prompts: str | None) -> tuple[str | None, str | N
     if given.model in (None, WRITER) and prompts is None:
         prompts = CALIBRATION
     return prompts, WRITER if prompts == CALIBRATION else None
-
-
-def _with_people(asked: PromptsAsked, made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:
-    """Texts of the model, and then those of people."""
-    return lambda table: pa.concat_tables([made(table), asked.human], promote_options="default")

@@ -15,7 +15,7 @@ from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPR
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.results.signature import sign
+from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
@@ -106,8 +106,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
 
 def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, release: Release) -> None:
     measured = StanceContrast().figures(scores, MeasureSettings()).figures
-    identity = start_scorer(None, lambda _: None).identity
-    signature = sign(sign_release(release), identity, {NAME: {}}, scored=scores.num_rows)
+    signature = signed(release)
     figures = Figures((*measured, *planted_figures(signature, scores)))
     for axis, true in ((AGREED, 0.735), (APART, 0.0), (MADE_UP, 0.0), (NOTHING_PLANTED, 0.0)):
         keys = {"axis": axis}
@@ -129,11 +128,16 @@ def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, releas
 
 
 def test_other_models_and_releases_have_no_true_values(scores: pa.Table, release: Release) -> None:
-    identity = start_scorer(None, lambda _: None).identity
-    own = sign(sign_release(release), identity, {NAME: {}}, scored=1)
+    own = signed(release)
     other = own.model_copy(update={"model": own.model.model_copy(update={"note": None})})
     later = own.model_copy(update={"release": own.release.model_copy(update={"version": "1.1.0"})})
     assert list(planted_figures(other, scores)) == list(planted_figures(later, scores)) == []
+
+
+def signed(release: Release) -> Signature:
+    identity = start_scorer(None, lambda _: None).identity
+    asked = {"measures": (NAME,), "sentences_scored": 1, "sentences_available": 1, "versions": {}, "machine": "any"}
+    return Signature.model_validate({"release": sign_release(release), "model": identity, **asked})
 
 
 def of_template(scores: pa.Table, name: str) -> pa.Table:

@@ -1,5 +1,7 @@
 """Tables of examples in all their forms, and published files in their own form, with invented words."""
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -79,6 +81,13 @@ def test_sentences_for_training_count_as_biased_and_index_columns_are_left_out(t
     assert read_published_examples(path)["text"].to_pylist() == ["a blicket"]
 
 
+@pytest.mark.parametrize("written", [bytes, gzip.compress])
+def test_published_files_are_read_as_other_tables(tmp_path: Path, written: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "age_blicket_test.csv"
+    path.write_bytes(written(";;replaced_sentence\r\n0;0;a caf\xe9, a blicket\r\n".encode("latin-1")))
+    assert read_published_examples(path)["text"].to_pylist() == ["a caf\xe9, a blicket"]
+
+
 def test_the_table_of_the_paper(tmp_path: Path) -> None:
     path = tmp_path / "race.csv"
     path.write_text(PAPER, "utf-8")
@@ -141,6 +150,7 @@ def test_several_test_sets(tmp_path: Path) -> None:
         ("comments_processed,perplexity\na stad\nb,1\n", "row 1 has 1 cells, but the header has 2"),
         ("perplexity,comments_processed,perplexity\n1,a stad,2\n", "has 2 columns 'perplexity': keep one"),
         ("comments_processed,perplexity\n,\n", "has no rows"),
+        ('comments_processed,perplexity\na stad,"1\n', "a quote is not closed"),
     ],
 )
 def test_wrong_test_sets(tmp_path: Path, other: str, message: str) -> None:

@@ -79,7 +79,9 @@ def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path:
 
 
 def test_json_lines_hold_lists_and_csv_does_not(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file = write_table(tmp_path / "responses.parquet", [{**ROWS[0], "scores": [1, 2], "at": date(2026, 1, 2)}])
+    file = write_table(
+        tmp_path / "responses.parquet", [{**ROWS[0], "scores": [1, float("nan")], "at": date(2026, 1, 2)}]
+    )
     out = tmp_path / "judged.csv"
     with pytest.raises(EvaluationError, match=r"CSV cannot hold the table, write \.parquet"):
         run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
@@ -87,7 +89,7 @@ def test_json_lines_hold_lists_and_csv_does_not(kind_or_grumpy: Path, tmp_path: 
     lines = out.with_suffix(".jsonl")
     run("--responses", file, "--classifier", kind_or_grumpy, "--out", lines)
     row = json.loads(lines.read_text("utf-8"))
-    assert (row["scores"], row["at"], row["p:kind"], row["offensive"]) == ([1, 2], "2026-01-02", 1, 0)
+    assert (row["scores"], row["at"], row["p:kind"], row["offensive"]) == ([1, None], "2026-01-02", 1, 0)
 
 
 def test_an_ending_that_no_response_has_and_text_that_is_not_utf_8_are_refused(tmp_path: Path) -> None:

@@ -49,8 +49,7 @@ def test_toxicity_is_that_of_the_largest_label() -> None:
     done: list[int] = []
     read = read_each(reader, ["doff", "blick", None, " ", "wug", "doff"], done.append)
     assert sum(done) == 6
-    assert read.column_names == list(reader.adds)
-    assert list(dict.fromkeys(name.split(".")[1] for name in reader.adds)) == ["any", "toxic", "threat"]
+    assert list(dict.fromkeys(name.split(".")[1] for name in read.column_names)) == ["any", "toxic", "threat"]
     assert read["toxicity.any"].to_pylist() == [0.5, 0.9, None, None, None, 0.5]
     assert read["toxicity.any.class"].to_pylist() == ["toxic", "toxic", None, None, None, "toxic"]
     assert read["toxicity.toxic.class"].to_pylist() == ["not_toxic", "toxic", None, None, None, "not_toxic"]

@@ -89,13 +89,21 @@ def _sample(row: dict[str, object]) -> dict[str, object]:
 
 
 def write_lines(path: Path, rows: Iterator[dict[str, object]]) -> int:
-    """Write rows as JSON lines, a value that JSON lacks as text, and return their number."""
+    """Write rows as JSON lines, a value that JSON lacks as text or null, and return their number."""
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+            file.write(_json_line(row))
             count += 1
     return count
+
+
+def _json_line(row: dict[str, object]) -> str:
+    try:
+        return json.dumps(row, ensure_ascii=False, default=str, allow_nan=False) + "\n"
+    except ValueError:  # JSON has no NaN and no infinity, and strict readers refuse them
+        written = json.dumps(row, default=str)
+        return json.dumps(json.loads(written, parse_constant=lambda _: None), ensure_ascii=False) + "\n"
 
 
 _LM_EVAL_DATA = '''"""Loads the sentences next to this file."""

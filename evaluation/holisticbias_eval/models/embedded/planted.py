@@ -4,8 +4,9 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EmbeddedModelError
@@ -19,13 +20,7 @@ Share = Annotated[float, Field(gt=0, lt=0.5)]
 Nats = Annotated[float, Field(ge=-5, le=5)]
 
 
-class PlantedRecord(BaseModel):
-    """A part of a file: no unknown keys, never changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Place(PlantedRecord):
+class Place(Record):
     """The terms and templates of a plant: terms of one axis, in some templates or in all."""
 
     id: str
@@ -45,7 +40,7 @@ class Plant(Place):
     strengths: dict[str, Nats]
 
 
-class PlantedBiases(PlantedRecord):
+class PlantedBiases(Record):
     """All planted biases, and the release and the frequencies of their corpus."""
 
     release: str

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from holisticbias.terms.entries import Record
 from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.named_files import NamedFiles
 
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
     from holisticbias_eval.models.generation.conversation import Conversation
 
 
-class Decoding(BaseModel):
+class Decoding(Record):
     """A file of ``evaluation/decoding/``: the method that chooses the tokens of a response, and its limits.
 
     ``blocked_ngram`` blocks repeated sequences of this many tokens within the response; those of the prompt
     may be repeated, so that parroting is not hidden.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
     method: Literal["sample", "beam", "greedy"]

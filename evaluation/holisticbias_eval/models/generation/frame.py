@@ -8,8 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from holisticbias.terms.entries import Record
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.named_files import NamedFiles
@@ -183,14 +184,12 @@ def check_control(text: str, where: str) -> str:
     return control
 
 
-class Style(BaseModel):
+class Style(Record):
     """A file of ``evaluation/styles/``: what a chat model reads around the beginning of a text that it continues.
 
     ``turn`` is the user's turn, with ``{prompt}`` in it once. A response that begins with one of ``refusals``, in any
     case, is a refusal and not a continuation. A model without a chat template continues the text itself.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
     system: str | None = Field(None, min_length=1, description="system prompt in the chat template")

@@ -123,10 +123,6 @@ class TextEncoder:
         ids = np.insert(tokens.ids, at, led).astype(np.int32)
         return Encoded(ids, bounds(tokens.lengths + len(lead)), first + added, last + added, covered)
 
-    def token_begins(self, text: str) -> Int32s | None:
-        """The character at which each token of a text begins; None if the tokenizer does not say."""
-        return self._tokenize([text], offsets=True).begin
-
     def windows(self, texts: Sequence[str], room: int) -> list[tuple[TextWindow, ...]]:
         """The windows of each text in which at most ``room`` tokens are read; one window if the text fits.
 
@@ -141,7 +137,7 @@ class TextEncoder:
 
     def _cut(self, text: str, room: int) -> tuple[TextWindow, ...]:
         """Cut a text at its tokens; a part can have more tokens than it had in the text, and is then cut smaller."""
-        begins = self.token_begins(text)
+        begins = self._tokenize([text], offsets=True).begin
         if begins is None:
             return uncut(text)
         size = room

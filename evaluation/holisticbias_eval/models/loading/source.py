@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -244,7 +243,9 @@ def one_gguf_parse(source: object) -> Iterator[None]:
     header = cache(loaded)
 
     def load(path: str, return_tensors: bool = False, **more: Any) -> Any:
-        return loaded(path, return_tensors, **more) if return_tensors else deepcopy(header(path))
+        if return_tensors:
+            return loaded(path, return_tensors, **more)
+        return {part: dict(values) for part, values in header(path).items()}
 
     replaced = {"GGUFReader": gguf.GGUFReader, "get_tensor_name_map": gguf.get_tensor_name_map}
     gguf.GGUFReader, gguf.get_tensor_name_map = cache(Reader), cache(gguf.get_tensor_name_map)

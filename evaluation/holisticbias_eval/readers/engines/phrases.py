@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Annotated, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from holisticbias.terms.entries import Record
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.named_files import NamedFiles
@@ -20,13 +21,11 @@ _WORDS = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 _PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-"})
 
 
-class Lexicon(BaseModel):
+class Lexicon(Record):
     """A file of phrases: the phrases of each label, and the label of texts without any phrase.
 
     Without ``otherwise`` such a text has no label: its probabilities are missing.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     labels: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=2)
     phrases: dict[str, tuple[Annotated[str, Field(min_length=1)], ...]] = Field(description="phrases of each label")
