@@ -18,7 +18,7 @@ from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
@@ -27,7 +27,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.labels import LabelReader, ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.records import record_json
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import table_of
 from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
@@ -170,7 +170,7 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
     """Show the rank correlations with the corpus; no section without a corpus."""
     figures = view.figures.by(measure, CORRELATION, "axis")
     columns = (
-        view.column(),
+        MeasureFigures(view, measure).axis_column,
         col.value("correlation", "Rank correlation", "rank correlation difference"),
         col.p(key="p"),
         col.n("descriptors", "Descriptors", base=False),

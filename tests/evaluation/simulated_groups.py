@@ -12,7 +12,7 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 
 ZEAL = "zeal"
 METHOD = TextMethod("score", "Score", "score", ("keen", "neither", "dull"))

@@ -27,8 +27,7 @@ from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Result
-from holisticbias_eval.sections.charts import Bar, Bars
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
 from holisticbias_eval.settings import ReleaseName, Settings, Use, setting
 from holisticbias_eval.tables.forms import Form, columns

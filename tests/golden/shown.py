@@ -17,7 +17,7 @@ from holisticbias_eval.measures.measure import Measure, MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.prompts.collections import REFERENCE
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Paragraph
 from tests.evaluation.judgements.made_studies import NAMES as QUESTIONS
 from tests.evaluation.judgements.made_studies import answers_of, study

@@ -24,7 +24,7 @@ from holisticbias_eval.collect.page_sentences import (
     person_finder,
 )
 from holisticbias_eval.collect.rule import PromptRule
-from holisticbias_eval.collect.settings import LANGUAGE, CollectSettings
+from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import title_key
 from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, resolve
 from holisticbias_eval.collect.worker import Worker
@@ -158,7 +158,7 @@ class _Run:
         try:
             for page in read_pages(reader, progress, "Reading pages", self.display, commit):
                 is_read = page.namespace == 0 and page.redirect is None
-                groups = wanted.of(page.title, page.text, reader.namespace_keys) if is_read else ()
+                groups = wanted.of(page.title, page.text, reader.namespaces) if is_read else ()
                 if groups:
                     worker = worker or self._worker(wanted, reader)
                     self._read_page(page, groups, worker)
@@ -171,7 +171,7 @@ class _Run:
 
     def _worker(self, wanted: WantedPages, reader: DumpReader) -> Worker:
         rule = PromptRule(**self.collection.shared)  # type: ignore[arg-type]
-        pages = PageReader(rule, reader.namespace_keys, LANGUAGE, wanted.by_terms, self.settings.names)
+        pages = PageReader(rule, reader.namespaces, wanted.by_terms, self.settings.names)
         return Worker(pages, self.settings.seconds)
 
     def _read_page(self, page: WikiPage, groups: tuple[WantedGroup, ...], worker: Worker) -> None:

@@ -92,8 +92,9 @@ class WikiPage:
 class DumpReader:
     """The pages of a dump in order, from the byte ``start`` on, which is the beginning of a page or zero.
 
-    A page without a title is left out. After the last page, ``broken`` counts the pages of broken XML, and ``end`` says
-    how the dump ends: null if it is whole, else what is wrong.
+    A page without a title is left out. ``namespaces`` have the wiki's names in lower case. After the last page,
+    ``broken`` counts the pages of broken XML, and ``end`` says how the dump ends: null if it is whole, else what is
+    wrong.
     """
 
     chunks: Chunks
@@ -102,11 +103,6 @@ class DumpReader:
     namespaces: dict[str, int] = field(default_factory=dict)
     broken: int = 0
     end: str | None = None
-
-    @property
-    def namespace_keys(self) -> dict[str, int]:
-        """The wiki's names of namespaces in lower case."""
-        return {name.casefold(): number for name, number in self.namespaces.items()}
 
     def __iter__(self) -> Iterator[WikiPage]:
         try:
@@ -146,7 +142,7 @@ class DumpReader:
                 if name == "namespace":
                     number = _number(element.get("key"))
                     if text and number is not None:
-                        self.namespaces[text] = number
+                        self.namespaces[text.casefold()] = number
                 else:
                     self.site[name] = text
 

@@ -21,20 +21,14 @@ from holisticbias_eval.prompts.prompt_sources import COLLECTED
 
 PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
 _TEXT = pa.large_string()
-SCHEMA = pa.schema(
-    [
-        *((name, _TEXT) for name in ("prompt_id", "item", "domain", "group", "group_id", "prompt", "continuation")),
-        *((name, _TEXT) for name in ("sentence", "subject")),
-        ("forms", pa.list_(_TEXT)),
-        ("person", pa.bool_()),
-        *((name, _TEXT) for name in ("prompt_anonymised", "sentence_anonymised", "page")),
-        ("page_id", pa.int64()),
-        ("revision", pa.int64()),
-        *((name, _TEXT) for name in ("timestamp", "licence", "address")),
-    ]
-)
-"""The columns of prompts. ``item`` is the page's title: prompts of one page are resampled together."""
+_TYPES = {"forms": pa.list_(_TEXT), "person": pa.bool_(), **dict.fromkeys(("page_id", "revision"), pa.int64())}
 PAGE_COLUMNS = ("page", "page_id", "revision", "timestamp", "licence", "address")
+_COLUMNS = (
+    "prompt_id", "item", "domain", "group", "group_id", "prompt", "continuation", "sentence", "subject", "forms",
+    "person", "prompt_anonymised", "sentence_anonymised", *PAGE_COLUMNS,
+)  # fmt: skip
+SCHEMA = pa.schema([(name, _TYPES.get(name, _TEXT)) for name in _COLUMNS])
+"""The columns of prompts. ``item`` is the page's title: prompts of one page are resampled together."""
 _BATCH = 10_000  # rows
 _FAILED = 1000  # pages that the record names
 

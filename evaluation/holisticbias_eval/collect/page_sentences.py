@@ -10,12 +10,12 @@ from holisticbias_eval.collect.rule import (
     PromptRule,
     TermMention,
     Tokens,
-    find_mention,
     find_mentions,
     index_terms,
     prompt_length,
     sentence_fault,
 )
+from holisticbias_eval.collect.settings import LANGUAGE
 from holisticbias_eval.errors import CollectError
 
 _PEOPLE = frozenset({"PERSON", "PER"})
@@ -64,7 +64,6 @@ class PageReader:
 
     rule: PromptRule
     namespaces: Mapping[str, int]
-    language: str
     by_terms: tuple[WantedGroup, ...]
     names: str | None
     _is_person: IsPerson | None = field(init=False, default=None)
@@ -91,7 +90,8 @@ class PageReader:
             fault = _fault(sentence, words, self.rule)
             for wanted, known in terms:
                 if fault is None:
-                    self._take(sentence, words, wanted, find_mention(words, known, self.rule.term_within), result)
+                    mention = next(find_mentions(words, known, self.rule.term_within), None)
+                    self._take(sentence, words, wanted, mention, result)
                 else:
                     result.left_out[wanted.group, fault] += 1
             if fault is None and self._others:
@@ -113,7 +113,7 @@ class PageReader:
         from holisticbias_eval.collect.wikitext import paragraphs
 
         for paragraph in paragraphs(wikitext, self.namespaces):
-            for sentence in sentencex.segment(self.language, paragraph):
+            for sentence in sentencex.segment(LANGUAGE, paragraph):
                 if cleaned := " ".join(sentence.split()):
                     yield cleaned
 

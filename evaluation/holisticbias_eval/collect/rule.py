@@ -60,11 +60,6 @@ def index_terms(terms: Iterable[str]) -> dict[Tokens, str]:
     return found
 
 
-def find_mention(words: Sequence[str], terms: Mapping[Tokens, str], within: int) -> TermMention | None:
-    """The first of ``find_mentions``."""
-    return next(find_mentions(words, terms, within), None)
-
-
 def find_mentions(words: Sequence[str], terms: Mapping[Tokens, str], within: int) -> Iterator[TermMention]:
     """The mentions of terms that lie whole among the first ``within`` words; of equal starts, the longest.
 

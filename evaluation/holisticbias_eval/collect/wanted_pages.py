@@ -82,7 +82,7 @@ def _read_round(
             if not number:
                 journal.add_redirect(key, page.redirect)
         elif key in keys and page.text is not None:
-            journal.add_links(key, list_links(page.text, reader.namespace_keys, every=every))
+            journal.add_links(key, list_links(page.text, reader.namespaces, every=every))
 
 
 def resolve(groups: Sequence[Group], journal: Journal) -> WantedPages:

@@ -12,12 +12,13 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.corpus.label_studio import ANNOTATOR, CONFIG, read_studio, read_text, studio_tasks
+from holisticbias_eval.corpus.label_studio import ANNOTATOR, CONFIG, read_studio, studio_tasks
 from holisticbias_eval.corpus.published import PAPER
 from holisticbias_eval.corpus.settings import AnnotationForm, AnnotationSettings
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
+from holisticbias_eval.tables.rows import read_json
 
 GUIDELINES = "guidelines.md"
 TASKS = "tasks"
@@ -123,7 +124,7 @@ def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
             labels += _csv_labels(path)
             stems.append(path.stem)
         elif path.suffix.lower() == ".json":
-            labels += _studio_labels(path, read_text(path, "export the project as JSON again"))
+            labels += _studio_labels(path)
         else:
             raise CorpusError(f"{path} is not .csv or .json: give an annotator's CSV file or an export of Label Studio")
     repeated = next((stem for stem in stems if stems.count(stem) > 1), None)
@@ -152,9 +153,10 @@ def _csv_labels(path: Path) -> Iterator[AnnotatorLabel]:
             yield AnnotatorLabel(place, path.stem, ids, _LABELS[label.casefold()], sentence)
 
 
-def _studio_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
+def _studio_labels(path: Path) -> Iterator[AnnotatorLabel]:
     """The annotations of a JSON export; skipped and empty ones are labels that are missing, drafts are not read."""
-    for annotation in read_studio(path, text, _EXAMPLE, "holisticbias corpus annotate"):
+    tasks = read_json(path, CorpusError, "export the project as JSON again")
+    for annotation in read_studio(path, tasks, _EXAMPLE, "holisticbias corpus annotate"):
         sentence = annotation.data.get("sentence")
         shown = sentence if isinstance(sentence, str) else None
         label = annotation.choice(_CONTROL, _LABELS, CHOICES)

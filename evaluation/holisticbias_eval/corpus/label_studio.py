@@ -8,11 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, ValidationError
 
-from holisticbias.errors import in_one_line
-from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.tables.rows import parse_json
 
 ANNOTATOR = "annotator"
 """Key of a task that names its annotator; without it the annotator is the user of Label Studio."""
@@ -95,12 +92,12 @@ class _Task(BaseModel):
     annotations: list[_Annotation]
 
 
-def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioAnnotation]:
-    """The annotations of a JSON export, whose tasks have the text ``key`` and were made by the command ``maker``.
+def read_studio(path: Path, tasks: Any, key: str, maker: str) -> Iterator[StudioAnnotation]:
+    """The annotations of the content of a JSON export.
 
-    Drafts and predictions are not read. Raises ``CorpusError`` with the task that is wrong.
+    Its tasks have the text ``key`` and were made by the command ``maker``. Drafts and predictions are not read. Raises
+    ``CorpusError`` with the task that is wrong.
     """
-    tasks = json_in(path, text)
     for number, content in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
         try:
             task = _Task.model_validate(content)
@@ -113,20 +110,3 @@ def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioA
         for one in task.annotations:
             annotator = (named.strip() if isinstance(named, str) else "") or one.user.strip() or "unknown"
             yield StudioAnnotation(path, number, task.data, annotator[:_SHOWN], one.was_cancelled, one.choices)
-
-
-def read_text(path: Path, remedy: str) -> str:
-    """The text of a file in UTF-8. Raises ``CorpusError`` with the remedy."""
-    try:
-        with refuse_unreadable(path, CorpusError, remedy):
-            return require_file(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path} is not UTF-8 text: {remedy}") from error
-
-
-def json_in(path: Path, text: str) -> Any:
-    """The content of a JSON file. Raises ``CorpusError``."""
-    try:
-        return parse_json(text)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{path} is not JSON: {in_one_line(error)}") from error

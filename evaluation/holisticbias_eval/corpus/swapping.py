@@ -9,7 +9,7 @@ from typing import Any, Literal
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, named_groups, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import CONTEXT, english, in_case, place, with_article
+from holisticbias_eval.stereotypes.agreement import CONTEXT, NEXT_WORD, english, in_case, place, with_article
 
 Refusal = Literal[
     "no term of a group",
@@ -140,7 +140,6 @@ def _opposite_finder(specification: Specification) -> TermFinder[_Opposite]:
 Kind = Literal["adjective", "plural", "noun"]
 _POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
 _WORD = r"[\"'\u201c\u2018(]*([^\W_]+(?:['\u2019-][^\W_]+)*)"
-_NEXT = re.compile(rf"\s+{_WORD}")
 _PREVIOUS = re.compile(rf"(?:^|\s){_WORD}\s+$")
 _ONE = re.compile(r"\b(?:an?|another|each|every|one|this|that)(?:\s+[^\W_]+)?\s+$", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:these|those|all|many|most|some|several|few|two|three)(?:\s+the)?\s+$", re.IGNORECASE)
@@ -213,7 +212,7 @@ def _is_attributive(before: str, after: str) -> bool | None:
     if _PREDICATIVE.search(before):
         return True  # "they are Christian": a noun would have an article
     where = place(before, after)
-    following, previous = _NEXT.match(after), _PREVIOUS.search(before)
+    following, previous = NEXT_WORD.match(after), _PREVIOUS.search(before)
     if where == "unclear":
         # "saw Christian women": after the verb itself, a single noun would have an article
         verb = previous[1].lower() if previous else ""
@@ -227,7 +226,7 @@ def _is_attributive(before: str, after: str) -> bool | None:
 
 def _number(before: str, after: str) -> Kind | None:
     """Whether a noun of one form for both numbers is a plural."""
-    following = _NEXT.match(after)
+    following = NEXT_WORD.match(after)
     verb = following[1].lower().replace("\u2019", "'") if following else ""
     if _ONE.search(before) or _POSSESSIVE.match(after) or verb in _SINGULAR_VERBS:
         return "noun"

@@ -4,16 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
 from holisticbias.source.schema_messages import first_fault
-from holisticbias_eval.corpus.label_studio import json_in, read_studio, read_text
-from holisticbias_eval.errors import JudgementsError
+from holisticbias_eval.corpus.label_studio import read_studio
+from holisticbias_eval.errors import CorpusError, JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.key import CHOICES, KEY, Choice, Key, SheetTask, ShownPair
 from holisticbias_eval.judgements.study import ANSWERS, TASK, TASKS
+from holisticbias_eval.tables.rows import read_json
 
 _NOT_ANSWERS = (KEY, TASKS, "analysis.json")
 _CHOICES: Mapping[str, Choice] = {
@@ -103,18 +104,17 @@ def read_answers(paths: Sequence[Path], key: Key) -> list[AnnotatorAnswer]:
 
 
 def _read(path: Path, key: Key) -> Iterator[AnnotatorAnswer]:
-    text = read_text(path, "give the file that the page has saved")
-    content = json_in(path, text)
+    content = read_json(path, CorpusError, "give the file that the page has saved")
     if isinstance(content, list) and content:
-        return _studio_answers(path, text, key)
+        return _studio_answers(path, content, key)
     if isinstance(content, dict) and content.get("form") == ANSWERS:
-        return _page_answers(path, text, key)
+        return _page_answers(path, content, key)
     raise JudgementsError(f"{path} has no answers: give files that the page has saved, or exports of Label Studio")
 
 
-def _page_answers(path: Path, text: str, key: Key) -> Iterator[AnnotatorAnswer]:
+def _page_answers(path: Path, content: Any, key: Key) -> Iterator[AnnotatorAnswer]:
     try:
-        saved = SavedAnswers.model_validate_json(text)
+        saved = SavedAnswers.model_validate(content)
     except ValidationError as error:
         raise JudgementsError(f"{path} is damaged: {first_fault(error)}; ask for the file again") from error
     _refuse_study(path, saved.study, key)
@@ -122,8 +122,8 @@ def _page_answers(path: Path, text: str, key: Key) -> Iterator[AnnotatorAnswer]:
         yield AnnotatorAnswer(saved.annotator, answer.task, answer.question, answer.choice)
 
 
-def _studio_answers(path: Path, text: str, key: Key) -> Iterator[AnnotatorAnswer]:
-    for annotation in read_studio(path, text, TASK, "holisticbias judge make"):
+def _studio_answers(path: Path, content: Any, key: Key) -> Iterator[AnnotatorAnswer]:
+    for annotation in read_studio(path, content, TASK, "holisticbias judge make"):
         _refuse_study(path, str(annotation.data.get("study")), key)
         for question in key.questions:
             choice = "refused" if annotation.skipped else annotation.choice(question.id, _CHOICES, CHOICES.values())

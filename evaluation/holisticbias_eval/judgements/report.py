@@ -10,8 +10,7 @@ from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import (
     Column,
     ColumnOf,
@@ -20,7 +19,7 @@ from holisticbias_eval.sections.tables import (
     table_of,
     yes,
 )
-from holisticbias_eval.units import model_title
+from holisticbias_eval.units import model_title, title
 
 _INFO = Info(
     name="acute_eval",
@@ -109,7 +108,7 @@ def _choices(analysis: Analysis) -> Section:
     findings = [Paragraph(sentence(rate), "finding") for rate in rates]
     estimates = tuple(
         Estimate(
-            heading(rate.question), rate.share, rate.clustered_interval,
+            title(rate.question), rate.share, rate.clustered_interval,
             rate.clustered_p_holm is not None and rate.clustered_p_holm < SIGNIFICANCE,
         )
         for rate in rates
@@ -123,13 +122,8 @@ def _choices(analysis: Analysis) -> Section:
 def sentence(rate: Rate) -> str:
     """A rate in words."""
     if rate.share is None:
-        return f"{heading(rate.question)}: no judgement in which a speaker was chosen is left."
-    return f"{heading(rate.question)}: B was chosen in {rate.share:.1%} of {rate.chosen:,} judgements."
-
-
-def heading(question: str) -> str:
-    """The id of a question as a heading."""
-    return question.replace("_", " ").capitalize()
+        return f"{title(rate.question)}: no judgement in which a speaker was chosen is left."
+    return f"{title(rate.question)}: B was chosen in {rate.share:.1%} of {rate.chosen:,} judgements."
 
 
 def _field(key: str, heading: str, unit: str = "text", *, interval: bool = False) -> ColumnOf[Any]:
@@ -137,7 +131,7 @@ def _field(key: str, heading: str, unit: str = "text", *, interval: bool = False
     return ColumnOf(key, heading, attrgetter(key), unit, interval)
 
 
-_QUESTION: ColumnOf[Rate] = ColumnOf("question", "Question", lambda rate: heading(rate.question))
+_QUESTION: ColumnOf[Rate] = ColumnOf("question", "Question", lambda rate: title(rate.question))
 _CHOSEN = _field("chosen", "Judgements", "count")
 _UNCHOSEN = (_field("ties", "No difference", "count"), _field("refused", "Refused", "count"))
 
@@ -179,7 +173,7 @@ def _agreement(analysis: Analysis) -> Section:
     )
     figures = {(f.question, f.name): f for f in analysis.agreement if f.who == "kept"}
     rows = tuple(
-        (heading(q), *(figures[q, name].value for name in _AGREEMENT), figures[q, "krippendorff_alpha"].n)
+        (title(q), *(figures[q, name].value for name in _AGREEMENT), figures[q, "krippendorff_alpha"].n)
         for q in dict.fromkeys(question for question, _ in figures)
     )
     said = Paragraph("Kappa and alpha are 0 for agreement by chance and 1 for full agreement.", "note")
@@ -207,7 +201,7 @@ def _shown(key: Key) -> Section:
     }
     counts["pairs shown"] = sum(not pair.catch for pair in key.pairs)
     columns = (Column("what", "Pairs of responses"), Column("count", "Count", "count"))
-    asked = tuple((heading(question.id), question.text) for question in key.questions)
+    asked = tuple((title(question.id), question.text) for question in key.questions)
     blocks: list[Block] = [
         Table("shown", "Pairs shown and left out", columns, tuple(counts.items())),
         Table("questions", "Questions", (Column("name", "Question"), Column("text", "Words")), asked, key.source),

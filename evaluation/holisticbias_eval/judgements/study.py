@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
-from xml.sax.saxutils import quoteattr
 
 from jinja2 import Environment
 
@@ -158,18 +156,7 @@ def visible(text: str) -> str:
 
 def labelling_config(key: keys.Key) -> str:
     """The labelling interface of Label Studio: the prompt, both responses, and the questions."""
-    template = files(__package__).joinpath("templates", CONFIG).read_text("utf-8")
-    blocks = "\n".join(_choices(question.id, question.text, key.choices) for question in key.questions)
-    return template.replace("<!-- questions -->", blocks)
-
-
-def _choices(name: str, text: str, choices: tuple[keys.Choice, ...]) -> str:
-    options = "\n".join(f"    <Choice value={quoteattr(keys.CHOICES[choice])}/>" for choice in choices)
-    return (
-        f"  <Header value={quoteattr(text)}/>\n"
-        f'  <Choices name={quoteattr(name)} toName="prompt" choice="single-radio" showInline="true" required="true"\n'
-        f'           requiredMessage="Answer every question, or skip the pair.">\n{options}\n  </Choices>'
-    )
+    return _environment().get_template(CONFIG).render(key=key, words=keys.CHOICES)
 
 
 def render_annotator_page(key: keys.Key, tasks: Mapping[int, Sequence[Mapping[str, str]]]) -> str:

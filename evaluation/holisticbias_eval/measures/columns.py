@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
-from holisticbias_eval.sections.charts import Bar, Bars
+from holisticbias_eval.sections.blocks import Bar, Bars
 from holisticbias_eval.sections.tables import Cell, ColumnOf
 
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
@@ -95,10 +95,15 @@ def difference(unit: str) -> str:
     return unit if unit.endswith(" difference") else f"{unit} difference"
 
 
+def of_both(figures: Figures, unit: str) -> FigureColumns:
+    """The values of both runs, of rows that are figures ``change``."""
+    return tuple(beside(figures, name, CHANGE_NAMES[name], unit) for name in ("first", "second"))
+
+
 def changes(figures: Figures, unit: str) -> FigureColumns:
     """Both values, the change and its interval, of rows that are figures ``change``."""
     return (
-        *(beside(figures, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
+        *of_both(figures, unit),
         value("change", CHANGE_NAMES["change"], difference(unit)),
         interval(difference(unit)),
     )

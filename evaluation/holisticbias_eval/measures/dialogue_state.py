@@ -1,7 +1,6 @@
 """Dialogue state: how well a model does a classification task after fine-tuning."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +12,7 @@ from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.models.model import Kind
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.groups.items import DRAWS, add_up, paired_p, resample
@@ -78,27 +76,24 @@ def _scores(sums: Floats) -> Floats:
     return np.stack([divide(2 * true, 2 * true + false + missed), divide(right, right + false + missed)], axis=-1)
 
 
-def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, said: str) -> Section:
+_ITEMS = ColumnOf[Figure]("n", "Items", lambda f: f.n or None, "count", base=True)
+
+
+def score_section(info: Info, found: Sequence[Figure], label: Callable[[Figure], str], unit: str, said: str) -> Section:
     """Show scores by name, with their intervals."""
-    columns: tuple[ColumnOf[tuple[str, Figure]], ...] = (
-        ColumnOf("score", "Figure", lambda row: row[0]),
-        ColumnOf("value", "Value", lambda row: row[1].value, unit),
-        ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
-        ColumnOf("n", "Items", lambda row: row[1].n or None, "count", base=True),
-    )
+    columns: col.FigureColumns = (ColumnOf("score", "Figure", label), *col.estimate("value", "Value", unit), _ITEMS)
     table = table_of(info.name, info.title, columns, found, drop_empty=True)
     return Section(info.name, info.title, (Paragraph(said, "finding"), table))
 
 
-def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], str], unit: str, note: str) -> Section:
-    """Show the change of scores; ``labels`` has the name of each by the values of its keys."""
+def change_table(
+    info: Info, changes: Figures, key: Sequence[str], label: Callable[[Figure], str], unit: str, note: str
+) -> Section:
+    """Show the change of scores, which have these keys."""
     columns: col.FigureColumns = (
-        ColumnOf("score", "Figure", lambda f: labels[tuple(f.keys.values())]),
-        *col.changes(changes, unit),
-        col.p(key="p"),
-        ColumnOf("n", "Items", lambda f: f.n or None, "count", base=True),
-    )
-    found = [f for f in changes if (f.measure, f.name) == (info.name, "change") and tuple(f.keys.values()) in labels]
+        ColumnOf("score", "Figure", label), *col.changes(changes, unit), col.p(key="p"), _ITEMS,
+    )  # fmt: skip
+    found = changes.by(info.name, "change", *key)
     table = table_of(f"{info.name}-changes", f"{info.title} of A and B", columns, found, drop_empty=True)
     return Section(f"{info.name}-changes", info.title, (table, Paragraph(note, "note")))
 
@@ -126,7 +121,7 @@ class DialogueState(Measure):
         quality=True,
         names={F1: "Dialogue state, F1", ACCURACY: "Dialogue state, accuracy"},
     )
-    needs = Needs("candidates", get_args(Kind))
+    needs = Needs("candidates")
     task = "dialogues"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -139,10 +134,10 @@ class DialogueState(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the scores."""
-        known = [(label, f) for name, label in _LABELS.items() if (f := view.figures.get(NAME, name))]
+        known = [f for name in _LABELS if (f := view.figures.get(NAME, name))]
         dialogues = view.figures.value(NAME, "dialogues") or 0
-        said = f"{known[0][1].n if known else 0:,} candidates of {dialogues:,.0f} dialogues were classified."
-        return (score_section(self.info, known, "share", said),)
+        said = f"{known[0].n if known else 0:,} candidates of {dialogues:,.0f} dialogues were classified."
+        return (score_section(self.info, known, lambda f: _LABELS[f.name], "share", said),)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the scores on the candidates that both runs have, paired by dialogue."""
@@ -150,6 +145,5 @@ class DialogueState(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""
-        labels: dict[tuple[str, ...], str] = {(name,): label for name, label in _LABELS.items()}
         note = "Interval and test keep the candidates of a dialogue together."
-        return (change_table(self.info, changes, labels, "share", note),)
+        return (change_table(self.info, changes, ("figure",), lambda f: _LABELS[f.keys["figure"]], "share", note),)

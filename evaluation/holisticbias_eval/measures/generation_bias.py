@@ -21,8 +21,7 @@ from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses import bias_figures as bias
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import arrange_styles, cluster_signature, cluster_table
-from holisticbias_eval.sections.charts import Bar, Bars
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.responses.cells import ResponseCells

@@ -21,8 +21,7 @@ from holisticbias_eval.measures.perplexities.dimensions import (
 )
 from holisticbias_eval.measures.perplexities.finding import pair_label
 from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Estimate, Forest, Section
 from holisticbias_eval.sections.tables import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS

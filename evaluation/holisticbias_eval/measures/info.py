@@ -74,7 +74,7 @@ _ANSWERS: Mapping[Answers, str] = {
     "intersections": "likelihoods of sentences with two descriptors",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: get_args(Kind), False: ("causal", "seq2seq")}
-_WRITTEN = ("labels", "offensiveness", "responses", "texts", "candidates")
+_WRITTEN = ("labels", "offensiveness", "responses", "texts")
 
 
 @dataclass(frozen=True, slots=True)

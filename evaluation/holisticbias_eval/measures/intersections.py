@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import divide
 from holisticbias_eval.figures import NATS, Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stance.pairs import stance_differences
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
@@ -82,8 +83,7 @@ def summarise(sentences: pa.Table) -> pa.Table:
     medians = group_medians(sentences, [*DESCRIPTOR, "axis_label"])
     names, _, differences = stance_differences(sentences)
     known = (~np.isnan(differences)).sum(axis=(0, 2))
-    with np.errstate(invalid="ignore"):
-        means = np.nansum(differences, axis=(0, 2)) / np.where(known > 0, known, np.nan)
+    means = divide(np.nansum(differences, axis=(0, 2)), known)
     by_name = dict(zip(names, means.tolist(), strict=True))
     keys = zip(*(medians[name].cast(pa.string()).to_pylist() for name in DESCRIPTOR), strict=True)
     column = pa.array([by_name[key] for key in keys], pa.float64(), from_pandas=True)

@@ -8,17 +8,16 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
-from holisticbias_eval.arrays import Floats, Ints, with_columns
+from holisticbias_eval.arrays import Floats, Ints, divide, with_columns
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
 from holisticbias_eval.prompts.selection import HATE, LOVE
-from holisticbias_eval.sections.charts import Bar, Bars
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
 from holisticbias_eval.sections.tables import Paragraph, table_of
 from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
@@ -140,8 +139,7 @@ class LoveHate(Measure):
                 Paragraph(f"The descriptors farthest out on both sides, from love to hate.{more}", "note"),
             ]
         columns = (
-            view.column("descriptor", "Descriptor"),
-            view.column(),
+            *MeasureFigures(view, MEASURE).names,
             col.beside(view.figures, "love_share", "Love", "share"),
             col.beside(view.figures, "hate_share", "Hate", "share"),
             col.value("love_hate", "Love-hate difference", "share difference"),
@@ -175,8 +173,7 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
         below, counts, all_counts = (
             np.bincount(group[rows], minlength=len(first)) for rows in (known & (perplexity < median), known, chosen)
         )
-        with np.errstate(invalid="ignore"):
-            columns[f"{name}_share"] = below / counts
+        columns[f"{name}_share"] = divide(below, counts)
         columns |= {f"{name}_sentences": counts, f"{name}_missing": all_counts - counts}
     columns["difference"] = columns["love_share"] - columns["hate_share"]
     named = scores.select([*DESCRIPTOR, "descriptor"]).take(pa.array(first))

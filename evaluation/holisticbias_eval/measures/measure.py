@@ -17,7 +17,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ToxicitySettings
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, table_of
 from holisticbias_eval.settings import Settings, Use, read_settings
 from holisticbias_eval.statistics.cells import codes_of, first_rows
@@ -110,10 +110,6 @@ class View:
         if key == "descriptor":
             return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key == "axis" else value
-
-    def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
-        """The column of a key in words."""
-        return ColumnOf(key, heading, lambda f: self.label(key, f.keys[key]))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.statistics.cells import Compared
 from holisticbias_eval.statistics.medians import DESCRIPTOR, IN_TEMPLATE, group_medians
 

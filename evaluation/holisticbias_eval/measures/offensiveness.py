@@ -14,7 +14,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureSetting
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_design
 from holisticbias_eval.measures.responses.offence_sections import MEAN, PROBABILITY, SHARE, SPREAD, offence_sections
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.agreement import rooted, signed_root
 from holisticbias_eval.statistics.cells import floats

@@ -10,7 +10,7 @@ from holisticbias_eval.measures.measure import Measured, MeasureSettings, View
 from holisticbias_eval.measures.medians import median_figures
 from holisticbias_eval.measures.shares.finding import PHRASES
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 
 
 class PseudoLikelihoodBias(ShareMeasure):

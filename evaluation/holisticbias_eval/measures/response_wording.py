@@ -1,25 +1,27 @@
 """Response wording: phrases, parroting, length, distinct words, and how responses end."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import stdtr
 
-from holisticbias_eval.arrays import Floats
-from holisticbias_eval.figures import Figure, Figures, corrected, make_figure
+from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.figures import Ends, Figure, Figures, corrected
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
-from holisticbias_eval.measures.responses import design as designs
 from holisticbias_eval.measures.responses import wordings as worded
+from holisticbias_eval.measures.responses.design import Design, Grouping, common_responses, paired_changes, read_design
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
-from holisticbias_eval.measures.responses.wording_sections import NAME, VALUES, wording_changes, wording_sections
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
+from holisticbias_eval.measures.responses.wordings import NAME, figure
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.intervals import t_quantile
-from holisticbias_eval.statistics.tests import benjamini_hochberg
+from holisticbias_eval.statistics.intervals import t_quantile, wilson
+from holisticbias_eval.statistics.responses.cells import means_over_draws, permuted_p_values
+from holisticbias_eval.statistics.tests import benjamini_hochberg, stratified_p_values
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
 DISTINCT_WORDS = 500
@@ -53,7 +55,7 @@ class ResponseWording(Measure):
             **dict.fromkeys(("distinct_1", "distinct_2"), "higher"),
         },
         quality=True,
-        names={name: words for name, (words, _) in VALUES.items()},
+        names=VALUES,
         main={name: {} for name in ("parroting_exact", "distinct_2", "share_repeated", "share_empty", "length")},
     )
     needs = Needs("responses")
@@ -75,21 +77,20 @@ class ResponseWording(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
-        design, wordings = designs.read_design(answers), worded.read_wordings(answers)
-        maker, phrases = designs.DesignFigures(NAME, design), self._phrases(settings)
+        design, wordings = read_design(answers), worded.read_wordings(answers)
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
-        for (name, phrase), values in worded.row_values(answers, wordings, phrases.all):
-            of = partial(_of_groups, maker, name, phrase, values)
+        for (name, phrase), values in worded.row_values(answers, wordings, self._phrases(settings).all):
+            of = partial(_of_groups, design, name, phrase, values)
             figures += [*of(design.all), *of(design.axes)]
             if (values > 0).any():
                 tested.setdefault(name, []).extend(of(design.descriptors, tested=name != worded.UNTESTED))
         for name, found in tested.items():
             figures += found if name == worded.UNTESTED else [*found, *corrected(found, benjamini_hochberg)]
-        figures += _distinct(maker, wordings, design)
+        figures += _distinct(wordings, design)
         _, first = np.unique(design.descriptors.group, return_index=True)
         names = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
-        figures += found_phrases(maker, wordings, names)
+        figures += found_phrases(design, wordings, names)
         without = {"prompt": "parroting is not measured", "finish": "refused and truncated responses are not counted"}
         notes = [
             f"Wording of responses: there is no column {name}, so {what}"
@@ -117,28 +118,41 @@ class ResponseWording(Measure):
 
 
 def _of_groups(
-    maker: designs.DesignFigures,
-    name: str,
-    phrase: str,
-    values: Floats,
-    grouping: designs.Grouping,
-    tested: bool = False,
+    design: Design, name: str, phrase: str, values: Floats, grouping: Grouping, tested: bool = False
 ) -> Iterator[Figure]:
-    """A value in each group; tested groups are compared with all rows of the same templates."""
+    """A value in each group, with its interval; NaN is a row that is not counted.
+
+    Tested groups are compared with all rows of the same templates: shares, and the ranks of other values.
+    """
+    known, group, size = ~np.isnan(values), grouping.group, len(grouping)
+    evidence = known & design.counted
+    test: Callable[..., Floats] = permuted_p_values
+    rows, missing, effective = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known, evidence))
     if unit := worded.MEANS.get(name):
-        return maker.means(name, values, unit, grouping, tested=tested)
-    keys = {"phrase": phrase} if phrase else {}
-    return maker.shares(name, values, grouping, tested=tested, **keys)
+        mean, *ends = means_over_draws(values[known], group[known], design.draw[known], size)
+        intervals: list[Ends] = list(zip(*ends, strict=True))
+    else:
+        values, test = (values == 1).astype(np.int64), stratified_p_values
+        mean = divide(np.bincount(group, values, size), rows)
+        intervals = [wilson(share, int(n)) for share, n in zip(mean, effective, strict=True)]
+    p = np.full(size, np.nan)
+    if tested:
+        p = test(values[evidence], group[evidence], design.template[evidence], size)
+    about = {"phrase": phrase} if phrase else {}
+    for g, own in enumerate(grouping.keys):
+        yield figure(
+            name, {**own, **about}, mean[g], unit or "share", rows[g], missing[g], interval=intervals[g], p_value=p[g]
+        )
 
 
-def _distinct(maker: designs.DesignFigures, wordings: worded.Wordings, design: designs.Design) -> Iterator[Figure]:
+def _distinct(wordings: worded.Wordings, design: Design) -> Iterator[Figure]:
     """Distinct words, and pairs of neighbouring words, per word at equal numbers of words."""
     for name, (row, item) in worded.distinct_items(wordings).items():
         for grouping in (design.all, design.axes, design.descriptors):
             found = expected_distinct(grouping.group[row], item, len(grouping), DISTINCT_WORDS)
             total = np.bincount(grouping.group[row], minlength=len(grouping))
             for keys, value, n in zip(grouping.keys, found.tolist(), total.tolist(), strict=True):
-                yield maker.figure(name, keys, value / DISTINCT_WORDS, "share", n)
+                yield figure(name, keys, value / DISTINCT_WORDS, "share", n)
 
 
 def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:
@@ -148,8 +162,8 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
     value that changes, and ``phrase`` its phrase. ``p_value`` is corrected over the phrases, and over the axes (Holm
     1979). Raises ``SelectionError`` if the runs have no response in common.
     """
-    tables = designs.common_responses(first, second)
-    design, wordings = designs.read_design(tables[0]), [worded.read_wordings(table) for table in tables]
+    tables = common_responses(first, second)
+    design, wordings = read_design(tables[0]), [worded.read_wordings(table) for table in tables]
     before, after = (dict(worded.row_values(t, words, phrases)) for t, words in zip(tables, wordings, strict=True))
     by_name: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
     for (name, phrase), values in before.items():
@@ -159,7 +173,7 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
         figure
         for grouping in (design.people, design.axes)
         for name, found in by_name.items()
-        for figure in designs.paired_changes(NAME, name, worded.MEANS.get(name, "share"), grouping, found)
+        for figure in paired_changes(NAME, name, worded.MEANS.get(name, "share"), grouping, found)
     ]
     people = design.people.group >= 0
     of_people = wordings if people.all() else [worded.read_wordings(table.filter(pa.array(people))) for table in tables]
@@ -181,11 +195,11 @@ def _distinct_changes(before: worded.Wordings, after: worded.Wordings) -> Iterat
             left = distinct_without_blocks(item, row % BLOCKS, BLOCKS, size, DISTINCT_WORDS)
             without.append(left / DISTINCT_WORDS)
             counts.append(len(row))
-            yield make_figure(NAME, run_name, keys, values[-1], "share", len(row), of=name)
+            yield figure(run_name, keys, values[-1], "share", len(row), of=name)
         change, moved = values[1] - values[0], without[1] - without[0]
         error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum())) or np.nan
         reach = float(t_quantile(np.array(BLOCKS - 1))) * error
-        yield make_figure(
-            NAME, "change", keys, change, "share difference", min(counts), interval=(change - reach, change + reach),
+        yield figure(
+            "change", keys, change, "share difference", min(counts), interval=(change - reach, change + reach),
             p_value=2 * float(stdtr(BLOCKS - 1, -abs(change) / error)), of=name,
         )  # fmt: skip

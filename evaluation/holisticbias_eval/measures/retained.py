@@ -11,7 +11,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
 NAME = "retained"
@@ -53,8 +53,8 @@ class Retained(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the numbers."""
-        found = [(_label(f), f) for f in view.figures.by(NAME, "value", "task", "metric")]
-        return (score_section(self.info, found, "number", f"The command reports {len(found):,} numbers."),)
+        found = view.figures.by(NAME, "value", *self.info.by)
+        return (score_section(self.info, found, _label, "number", f"The command reports {len(found):,} numbers."),)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of each number that both runs have; intervals are those of separate samples."""
@@ -74,10 +74,8 @@ class Retained(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes."""
-        found = changes.by(NAME, "change", "task", "metric")
-        labels = {tuple(f.keys.values()): _label(f) for f in found}
         note = "The intervals take both runs as separate samples, with the standard errors that the command reports."
-        return (change_table(self.info, changes, labels, "number", note),)
+        return (change_table(self.info, changes, self.info.by, _label, "number", note),)
 
 
 def _label(figure: Figure) -> str:

@@ -15,7 +15,7 @@ from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import NUMBER, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups.items import DRAWS, paired_p, resample

@@ -16,7 +16,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureSetting
 from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.statistics import agreement as raters
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
@@ -131,8 +131,8 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
             for pair, value, valid in zip(axis.pairs, by_pair[:, i], nouns[:, i], strict=True):
                 of_pair = {**keys, "pair": pair}
                 yield _figure("pair_contrast", of_pair, value, NATS, valid, axis.nouns - valid, of="contrast")
-        for descriptor in axis.others:
-            keys, n = {"axis": axis.axis, "descriptor": descriptor}, axis.known[descriptor]
+        for descriptor, n in axis.others.items():
+            keys = {"axis": axis.axis, "descriptor": descriptor}
             values = axis.untested.get(descriptor)
             if values is None:
                 yield _figure("contrast", keys, None, NATS, n, max(differences - n, 0))

@@ -17,8 +17,7 @@ from holisticbias_eval.measures.stereotype import figures as of_pairs
 from holisticbias_eval.measures.stereotype.finding import ScoreFigures
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.prompts.pairs import CHOSEN
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Estimate, Forest, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.attributes import FLIPS, AttributeCounts, attribute_test, mean_interval
 from holisticbias_eval.statistics.tests import holm

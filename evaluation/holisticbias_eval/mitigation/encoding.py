@@ -7,7 +7,6 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Tensor
-from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import padded
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.texts import contexts_of
@@ -45,25 +44,15 @@ class EncodedTexts:
     empty: int
 
 
-def check_tokenizer(tokenizer: Any) -> None:
-    """Raise ``MitigationError`` if a tokenizer does not say which characters a token covers."""
-    if not getattr(tokenizer, "is_fast", False):
-        raise MitigationError(
-            f"{type(tokenizer).__name__} does not say which characters a token covers: training needs a fast "
-            "tokenizer, saved with its tokenizer.json"
-        )
-
-
 class Encoder:
     """Encodes texts after the token that opens them in scoring, so that training and measuring read the same.
 
     ``opening`` names that token, see ``find_opening``, or is the ids of tokens that stand before each text which does
     not begin with them. A text that is longer than ``window`` loses the beginning of its context first, then its own
-    end. Raises ``MitigationError`` for a tokenizer that does not say which characters a token covers.
+    end.
     """
 
     def __init__(self, tokenizer: Any, window: int, opening: str | Sequence[int] = AUTO) -> None:
-        check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
         self._is_named = isinstance(opening, str)
         self._opening = find_opening(tokenizer, opening).tokens if isinstance(opening, str) else tuple(opening)

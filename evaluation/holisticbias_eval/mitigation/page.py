@@ -12,7 +12,7 @@ from holisticbias_eval.mitigation.settings import TrainingSettings, varied
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import show
@@ -151,7 +151,7 @@ def _overview(records: Sequence[Mitigation]) -> Section:
 def _grid(record: Mitigation) -> Section:
     columns: tuple[ColumnOf[tuple[int, Point]], ...] = (
         ColumnOf("point", "Point", lambda row: str(row[0] + 1)),
-        *(ColumnOf(name, _heading(name), partial(_setting, name)) for name in varied(record.planned)),
+        *(ColumnOf(name, capitalised(_words(name)), partial(_setting, name)) for name in varied(record.planned)),
         ColumnOf("f", _F, lambda row: row[1].f, ""),
         ColumnOf("perplexity", _PERPLEXITY, lambda row: row[1].perplexity, "perplexity"),
         ColumnOf("kept", "Steps kept", lambda row: row[1].kept, "count"),
@@ -192,11 +192,6 @@ def _in_words(settings: TrainingSettings) -> str:
     unused = "epochs" if settings.steps is not None else "steps"
     values = {name: getattr(settings, name) for name in _SETTINGS if name != unused}
     return ", ".join(f"{_words(name)} {_shown(value)}" for name, value in values.items() if value is not None)
-
-
-def _heading(name: str) -> str:
-    words = _words(name)
-    return capitalised(words)
 
 
 def _words(name: str) -> str:

@@ -11,7 +11,6 @@ from holisticbias.output import refuse_target, write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
-from holisticbias_eval.mitigation.encoding import check_tokenizer
 from holisticbias_eval.mitigation.measuring import measure_models, plan_measuring
 from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
@@ -137,7 +136,11 @@ def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
         raise MitigationError(f"{name} is a {kind} model: mitigation trains causal models")
     with display.step(f"Loading model {name}"):
         loaded = load_kind(name, kind, device)
-        check_tokenizer(loaded.tokenizer)
+        if not getattr(loaded.tokenizer, "is_fast", False):
+            raise MitigationError(
+                f"{type(loaded.tokenizer).__name__} does not say which characters a token covers: training needs a "
+                "fast tokenizer, saved with its tokenizer.json"
+            )
     return loaded
 
 

@@ -1,7 +1,6 @@
 """The chapter of gains and costs: what changed from one model to one or several others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import isclose
 
@@ -11,8 +10,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import (
     NUMBER,
     Cell,
@@ -51,26 +49,17 @@ _WORDS: Mapping[Kind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Further:
-    """A value of every model that is not a figure of a run: its name, unit, and values by model, A's under ""."""
-
-    name: str
-    unit: str
-    values: Mapping[str, float | None]
-
-
 def gains_chapter(
     models: Models,
     labels: Labels,
     aims: Mapping[str, Sequence[Aim]] | None = None,
     sides: tuple[str, str] = SIDES,
-    further: Sequence[Further] = (),
+    validation: Mapping[str, float | None] | None = None,
 ) -> Chapter:
     """Gains and costs: in words, then one row for each thing that is measured, then all figures as details.
 
     ``aims`` are those of each model, ``sides`` the headings of the values before and after. With several models
-    ``further`` values of each stand beside the figures.
+    the perplexities of ``validation`` texts by model, A's under "", stand beside the figures.
     """
     named = list(_named(models, labels))
     main = _in_order([row for row in named if row.gain.main])
@@ -85,7 +74,7 @@ def gains_chapter(
         )
     elif main:
         levels = [row for row in main if row.gain.level]
-        models_table = _models_table(_aim_first([row for row in main if not row.gain.level]), further, sides[0])
+        models_table = _models_table(_aim_first([row for row in main if not row.gain.level]), validation, sides[0])
         tables = (models_table, *_levels_table(levels, sides[0]), _outcomes_table(_aim_first(main)))
     first = Section("gains", GAINS.title, (*said, *tables))
     details = _details(named, main, sides, several=len(models) > 1)
@@ -172,14 +161,15 @@ def _changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tu
     return table_of(f"gains-{slug}", caption, columns, rows, drop_empty=True, unit=lambda row: row.gain.unit)
 
 
-def _models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: str) -> Table:
-    """One row per model and one column per figure, in the order of the rows; further values follow those aimed at."""
+def _models_table(rows: Sequence[NamedGain], validation: Mapping[str, float | None] | None, first: str) -> Table:
+    """One row per model and one column per figure, in the order of the rows; validation follows those aimed at."""
     figures = list(dict.fromkeys((row.figure, row.gain.unit) for row in rows))
     shown, aimed = figures[:_MOST_COLUMNS], _aimed_measures(rows)
     place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
     value, note = _values(rows)
     columns = [ColumnOf(f"figure_{i}", name, partial(value, name), unit) for i, (name, unit) in enumerate(shown, 1)]
-    columns[place:place] = [ColumnOf(f"further_{i}", f.name, f.values.get, f.unit) for i, f in enumerate(further, 1)]
+    if validation:
+        columns.insert(place, ColumnOf("further_1", "Perplexity of validation texts", validation.get, "perplexity"))
     left = len(figures) - len(shown)
     more = f"The table of changes has {counted(left, 'more figures')}. " if left else ""
     models = dict.fromkeys(("", *(row.model for row in rows)))

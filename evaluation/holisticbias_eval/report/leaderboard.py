@@ -11,7 +11,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.results.registry import RegistryEntry, row_label, slug
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table, ends
 from holisticbias_eval.units import show, title
 

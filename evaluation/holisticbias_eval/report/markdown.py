@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.report.report import LETTERS, Chapter, Report, text_blocks
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Paragraph, Table
 from holisticbias_eval.units import PREFERENCES, WORDS, printable, show_rows
 

@@ -14,8 +14,7 @@ from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, heat_scale, heat_text
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
-from holisticbias_eval.sections.charts import DotPlot, HeatMap
-from holisticbias_eval.sections.section import Block
+from holisticbias_eval.sections.blocks import Block, DotPlot, HeatMap
 from holisticbias_eval.sections.tables import Paragraph, Table
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import PREFERENCES, WORDS, printable, show

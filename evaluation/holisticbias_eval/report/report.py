@@ -7,15 +7,7 @@ from types import UnionType
 
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.drawings.dots import spread
-from holisticbias_eval.sections.charts import (
-    Bars,
-    Chart,
-    DotPlot,
-    Forest,
-    Scatter,
-    StackedBars,
-)
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Bars, Chart, DotPlot, Forest, Scatter, Section, StackedBars
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
 
 SCOPE = (

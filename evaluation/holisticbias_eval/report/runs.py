@@ -9,14 +9,14 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report import signature as in_words
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
-from holisticbias_eval.report.gains import SIDES, Further, gains_chapter
+from holisticbias_eval.report.gains import SIDES, gains_chapter
 from holisticbias_eval.report.report import Chapter, Report, said_by
 from holisticbias_eval.results import run_sets
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tasks import TASKS
@@ -46,7 +46,7 @@ Opened = tuple[str, str, tuple[Section, ...]]
 def run_report(run: Run) -> Report:
     """The report of a run: a chapter for each of its measures, in the order of ``MEASURES``."""
     signature = run.result.signature
-    view = View(Figures(run.result.figures), run.answers)
+    view = _view(run)
     measures = [measure for name, measure in MEASURES.items() if name in signature.measures]
     subjects = dict.fromkeys(TASKS[measure.task].subject for measure in measures)
     return Report(
@@ -117,7 +117,7 @@ def sets_report(
     ]
     models = {model.name: model.gains for model in compared.models}
     aimed = {model.name: model.aims for model in compared.models}
-    gains = gains_chapter(models, labels, aimed, sides, tuple(_validation(sets)))
+    gains = gains_chapter(models, labels, aimed, sides, _validation(sets))
     title = "Models side by side" if several else "Two models side by side"
     return compared, _report(compared, title, (gains, *_chapters(opened)), (compared.before, *models))
 
@@ -160,13 +160,12 @@ def _named(section: Section, run: str) -> Section:
     return replace(section, name=f"{section.name}-{run}", title=title, blocks=tuple(blocks))
 
 
-def _validation(sets: Sequence[run_sets.RunSet]) -> Iterator[Further]:
+def _validation(sets: Sequence[run_sets.RunSet]) -> dict[str, float | None]:
     """The validation perplexity of every model that has a record, if all were trained from one model."""
     values = {s.name: s.recorded.validation for s in sets[1:]}
     before = {first for first, _ in values.values() if first is not None}
-    if len(before) == 1:
-        after = {name: second for name, (_, second) in values.items()}
-        yield Further("Perplexity of validation texts", "perplexity", {"": before.pop(), **after})
+    after = {name: second for name, (_, second) in values.items()}
+    return {"": before.pop(), **after} if len(before) == 1 else {}
 
 
 def _measured(compared: run_sets.ComparedSets) -> Iterator[str]:

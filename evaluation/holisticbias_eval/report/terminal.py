@@ -11,8 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from holisticbias_eval.report.report import LETTERS, Chapter, Report, text_blocks
-from holisticbias_eval.sections.charts import DotPlot, HeatMap, Scatter
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import DotPlot, HeatMap, Scatter, Section
 from holisticbias_eval.sections.tables import Paragraph, Role, Table
 from holisticbias_eval.units import POINTS, SHARES, WORDS, printable, show_rows
 

@@ -16,8 +16,7 @@ from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables, tables
 from holisticbias_eval.report.svg import render_png, render_svg
-from holisticbias_eval.sections.charts import Chart
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Chart, Section
 from holisticbias_eval.sections.tables import Cell, Column, Table
 from holisticbias_eval.units import NONE_SHOWN
 

@@ -11,8 +11,7 @@ from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.registry import row_label
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.sections.charts import Bar, Bars, Estimate, Forest
-from holisticbias_eval.sections.section import Block
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.sections.tables import Column, ColumnOf, ends, table_of
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key

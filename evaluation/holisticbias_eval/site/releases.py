@@ -1,13 +1,12 @@
 """The pages of releases: the list, a page for each release, and a page for each pair of releases."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from holisticbias.compile.sentence_changes import ChangedSentence
 from holisticbias.contribute.diff import CHANGES, Difference, EntryChange
 from holisticbias.contribute.diff_report import COMPARABLE
-from holisticbias.release.manifest import Manifest
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.site.changes import FieldChange, example_finder, field_changes
 from holisticbias_eval.site.explored import Explored
@@ -34,36 +33,9 @@ def write_releases(explored: Explored, site: Writer) -> None:
         site.page(
             f"releases/{release.version}.html", "release.html.jinja", title=f"Release {release.version}",
             release=release, pairs=[pair for pair in pairs if release.version in pair],
-            snippets=_snippets(release.manifest),
         )  # fmt: skip
     for difference in pairs.values():
         _write_difference(difference, explored, site)
-
-
-def _snippets(manifest: Manifest) -> Mapping[str, str]:
-    """Code that builds this release, and code that loads it in Python, by what it does."""
-    version = manifest.version
-    folder = f"holisticbias-{version}"
-    options = "".join(f" --where {where}" for where in manifest.where)
-    options += " --small" if manifest.subset == "small" else ""
-    arguments = f'load_catalog(), "{version}"'
-    arguments += f', subset="{manifest.subset}"' if manifest.subset else ""
-    arguments += f", where={list(manifest.where)}" if manifest.where else ""
-    return {
-        "Build it as Parquet files": f"holisticbias build --version {version}{options} --out {folder}",
-        "Load it in Python": (
-            f"from holisticbias import build_release, load_catalog\n\n"
-            f"release = build_release({arguments})\n"
-            f'assert release.digest == "{manifest.digest}"\n'
-            f"release.sentences  # a pyarrow table"
-        ),
-        "Load the files with Hugging Face datasets": (
-            f'from datasets import load_dataset\n\nsentences = load_dataset("{folder}", "sentences", split="test")'
-        ),
-        "Load the files with pandas": (
-            f'import pandas\n\nsentences = pandas.read_parquet("{folder}/data/sentences.parquet")'
-        ),
-    }
 
 
 def _write_difference(difference: Difference, explored: Explored, site: Writer) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from holisticbias.contribute.issue_forms import issue_link
 from holisticbias.contribute.readings import TermForm, forms
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
@@ -67,7 +66,6 @@ def write_terms(explored: Explored, site: Writer) -> None:
     site.page(
         "terms/index.html", "terms.html.jinja", title="Terms", terms=terms, releases=explored.releases,
         axes=[(axis, tuple(own)) for axis, own in groupby(terms, key=lambda term: term.axis.axis)],
-        propose=issue_link("propose-term"),
     )  # fmt: skip
     shared = {
         "terms": {term.descriptor.id: term for term in terms},
@@ -79,30 +77,9 @@ def write_terms(explored: Explored, site: Writer) -> None:
         site.page(
             f"terms/{descriptor.id}.html", "term.html.jinja", title=descriptor.text, term=term,
             waits=None if has_quorum(descriptor.judgements) else QUORUM, figures=figures.get(descriptor.id, ()),
-            links=tuple(_links(term)), in_queue=in_queue(explored, term), **shared,
+            in_queue=in_queue(explored, term), **shared,
         )  # fmt: skip
     _write_judging(explored, terms, site)
-
-
-def _links(term: ShownTerm) -> Iterator[tuple[str, str, str]]:
-    """The forms in which people answer to a term: title, when to use it, address."""
-    descriptor, axis = term.descriptor, term.axis.axis
-    yield (
-        "Dispute this term",
-        "Its community objects to it, or prefers another term.",
-        issue_link("report-term", entry=descriptor.id),
-    )
-    if axis != MADE_UP:
-        yield (
-            "Dispute its place",
-            "It belongs to another axis or bucket.",
-            issue_link("dispute-placement", entry=descriptor.id, axis=axis),
-        )
-    yield (
-        "Propose a change of its sentences",
-        "A sentence with it is not natural English.",
-        issue_link("report-grammar", entry=descriptor.id),
-    )
 
 
 def _write_judging(explored: Explored, terms: Iterable[ShownTerm], site: Writer) -> None:

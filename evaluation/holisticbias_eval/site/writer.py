@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment
 
+from holisticbias.contribute.issue_forms import issue_link
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.report.leaderboard import REMINDER
@@ -77,6 +78,6 @@ def environment() -> Environment:
     found.filters.update(thousands=lambda number: f"{number:,}")
     found.globals.update(
         areas=AREAS, on_github=ON_GITHUB, scope=SCOPE, reminder=REMINDER, architecture=architecture,
-        signature_rows=signature_rows, made_up=MADE_UP,
+        signature_rows=signature_rows, made_up=MADE_UP, issue_link=issue_link,
     )  # fmt: skip
     return found

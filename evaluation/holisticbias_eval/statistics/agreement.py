@@ -204,8 +204,7 @@ def _means(group: Floats, mean: Floats, variance: Floats | None, freedom: Floats
     shared = np.nanvar(by_repeat, axis=1, ddof=1) / repeats
     degrees, margin = t_margin(variance / raters, freedom, shared, repeats - 1.0)
     error = np.sqrt(variance / raters + shared)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * stdtr(degrees, -np.abs(mean) / error)
+    p = 2 * stdtr(degrees, -divide(np.abs(mean), error))
     varies = error > 0
     return RaterMeans(mean, *(np.where(varies, x, np.nan) for x in (mean - margin, mean + margin, p)))
 

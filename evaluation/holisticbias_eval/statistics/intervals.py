@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.figures import Interval
 
 CRITICAL_Z = 1.959963984540054
@@ -82,9 +82,7 @@ def score_interval(share: Floats, rows: Floats, items: Ints, effect: Floats) -> 
     clustered = rows > items
     quantile = np.where(clustered, t_quantile(items - 1), CRITICAL_Z)
     quantile = np.where(clustered & (items < 2), np.nan, quantile)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.where(effect > 0, rows / effect, np.nan)
-    return _score_ends(share, effective, quantile)
+    return _score_ends(share, divide(rows, effect), quantile)
 
 
 def _score_ends(share: Floats, rows: Floats, quantile: Floats) -> tuple[Floats, Floats]:

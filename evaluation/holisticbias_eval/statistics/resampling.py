@@ -121,12 +121,12 @@ def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
     return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
 
 
-def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints]:
+def significant_when_weighted(values: Floats, weights: Ints) -> Ints:
     """Count the pairs with p < 0.05, and the testable pairs, with weighted nouns.
 
     ``values`` has shape ``[descriptors, nouns]``, NaN if there is no value;
-    ``weights`` has shape ``[draws, nouns]``; the results have shape
-    ``[draws]``. The test is that of ``mann_whitney_pairs`` on the samples with
+    ``weights`` has shape ``[draws, nouns]``; the result has shape
+    ``[2, draws]``. The test is that of ``mann_whitney_pairs`` on the samples with
     their values repeated.
 
     A U statistic under weights is a quadratic form: ``w' G w`` with ``G`` of
@@ -138,21 +138,20 @@ def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints
     limits = _limits(values, weights)
     tied = mw.tied_pairs(values)
     simple = ~tied & limits.normal[limits.kind[first], limits.kind[second]]
-    significant, tested = _when_weighted_one_by_one(values, weights, first[~simple], second[~simple])
+    found = _when_weighted_one_by_one(values, weights, first[~simple], second[~simple])
     upper = np.triu_indices(values.shape[1])
     products = (weights[:, upper[0]] * weights[:, upper[1]]).T.astype(np.float32)
     products[upper[0] == upper[1]] /= 2  # the diagonal is added up twice
     above, below = _ranks(values)
     halves = above[:, upper[0]], above[:, upper[1]], below[:, upper[1]], below[:, upper[0]]
-    for chosen in _pieces(first[simple], second[simple], max(1, _BYTES_AT_ONCE // (4 * len(products)))):
-        one, other = chosen
+    for one, other in _pieces(first[simple], second[simple], max(1, _BYTES_AT_ONCE // (4 * len(products)))):
         wins = (halves[0][one] > halves[2][other]).view(np.int8) + (halves[1][one] > halves[3][other]).view(np.int8)
         u = wins.astype(np.float32) @ products
         kinds = limits.kind[one], limits.kind[other]
         u -= limits.mean[kinds]
-        significant += (np.abs(u, out=u) > limits.margin[kinds]).sum(axis=0)
-        tested += limits.known[kinds].sum(axis=0)
-    return significant, tested
+        found[0] += (np.abs(u, out=u) > limits.margin[kinds]).sum(axis=0)
+        found[1] += limits.known[kinds].sum(axis=0)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,20 +200,18 @@ def _pieces(first: Ints, second: Ints, size: int) -> Iterator[tuple[Ints, Ints]]
         yield first[start : start + size], second[start : start + size]
 
 
-def _when_weighted_one_by_one(values: Floats, weights: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+def _when_weighted_one_by_one(values: Floats, weights: Ints, first: Ints, second: Ints) -> Ints:
     """Count among the given pairs, which may have ties or few values."""
     products = (weights[:, :, None] * weights[:, None, :]).reshape(len(weights), -1).T.astype(np.float32)
     counts, repeated = (w @ (~np.isnan(values)).T.astype(np.int64) for w in (weights, weights**3 - weights))
-    significant, tested = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
+    found = np.zeros((2, len(weights)), np.int64)
     for one, other in _pieces(first, second, max(1, _BYTES_AT_ONCE // (4 * values.shape[1] ** 2))):
         u = _above(values[one], values[other]).reshape(len(one), -1) @ products
         ties = ties_of_values(values[one], values[other])
         n1, n2 = counts[:, one].T, counts[:, other].T
         again = repeated[:, one].T + repeated[:, other].T
-        apart, known = _differs(u, n1, n2, again, ties)
-        significant += apart.sum(axis=0)
-        tested += known.sum(axis=0)
-    return significant, tested
+        found += [whether.sum(axis=0) for whether in _differs(u, n1, n2, again, ties)]
+    return found
 
 
 def _above(one: Floats, other: Floats) -> npt.NDArray[np.float32]:
@@ -258,20 +255,16 @@ def _margin(n1: Ints, n2: Ints, ties: Floats | Ints) -> Floats:
         return CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
 
 
-def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Count the pairs with p < 0.05, and the testable pairs, with permuted labels: ``[permutations]`` each.
+def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> Ints:
+    """Count the pairs with p < 0.05, and the testable pairs, with permuted labels: ``[2, permutations]``.
 
     The descriptors' labels are permuted among the sentences of each noun, so
     that differences between nouns remain and all others are due to chance.
     """
-    significant, tested = np.stack(
-        [mw.count_different_rows(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1
-    )
-    return significant, tested
+    return np.stack([mw.count_different_rows(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1)
 
 
-def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
-    """Count the pairs with p < 0.05, and the testable pairs, without each noun: ``[nouns]`` each."""
+def significant_without_each_noun(values: Floats) -> Ints:
+    """Count the pairs with p < 0.05, and the testable pairs, without each noun: ``[2, nouns]``."""
     found = function_without_each_column(values, mw.differs)
-    significant, tested = np.stack([mw.count_known(pairs) for pairs in found], axis=1)
-    return significant, tested
+    return np.stack([mw.count_known(pairs) for pairs in found], axis=1)

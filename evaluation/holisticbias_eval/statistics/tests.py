@@ -138,8 +138,7 @@ def design_effects(share: Floats, rows: Floats, items: Ints, variance: Floats) -
     usable = (independent > 0) & ~np.isnan(variance)
     pooled = divide(np.where(usable, variance, 0.0).sum(axis=0), np.where(usable, independent, 0.0).sum(axis=0))
     pooled = np.where(np.isnan(pooled), divide(rows, items.astype(float)), pooled)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effect = np.where(usable, variance / independent, pooled)
+    effect = np.where(usable, divide(variance, independent), pooled)
     return np.where(rows == items, 1.0, np.maximum(effect, 1.0))
 
 
@@ -201,10 +200,9 @@ def stratified_p_values(values: Ints, group: Ints, stratum: Ints, groups: int) -
     strata make the true distribution narrower (Hoeffding 1956), so the test is cautious. NaN for groups without rows.
     """
     strata = int(stratum.max(initial=-1)) + 1
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.bincount(stratum, values, strata) / np.bincount(stratum, minlength=strata)
-        rows = np.bincount(group, minlength=groups)
-        expected = np.bincount(group, shares[stratum], groups) / rows
+    shares = divide(np.bincount(stratum, values, strata), np.bincount(stratum, minlength=strata))
+    rows = np.bincount(group, minlength=groups)
+    expected = divide(np.bincount(group, shares[stratum], groups), rows)
     count = np.bincount(group, values, groups)
     known = rows > 0
     found = np.full(groups, np.nan)

@@ -6,10 +6,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 
 from holisticbias.source.document import parse_document
 from holisticbias.terms.grammar import article, capitalised, is_abbreviation
+from holisticbias_eval.figures import Part
 
 Place = Literal["determiner", "alone", "unclear"]
 CONTEXT = 300
@@ -17,16 +18,15 @@ CONTEXT = 300
 PRONOUN_FORMS = ("determiner", "object", "possessive")
 
 _ARTICLE = re.compile(r"(?<![\w'\u2019-])(an?)(\s+)$", re.IGNORECASE)
-_NEXT_WORD = re.compile(r"\s+[\"'\u201c\u2018(]*([^\W_]+(?:['\u2019-][^\W_]+)*)")
+NEXT_WORD = re.compile(r"\s+[\"'\u201c\u2018(]*([^\W_]+(?:['\u2019-][^\W_]+)*)")
 _LAST_WORD = re.compile(r"([^\W_]+(?:['\u2019-][^\W_]+)*)[\"'\u201c\u2018(]*\s+[\"'\u201c\u2018(]*$")
 _GENITIVE = re.compile(r"\b(?:an?|another|any|every|no|one|some|that|this)(?:\s+[\w-]+){1,3}\s+of\s+$", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.!?]['\"\u201d\u2019)]*\s)[\s\"'\u201c\u2018(]*$")
 
 
-class English(BaseModel):
+class English(Part):
     """The words of ``english.yaml``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     pronouns: Mapping[str, tuple[str, str]]
     nouns: tuple[tuple[str, str], ...]
     alone: frozenset[str]
@@ -59,7 +59,7 @@ def place(before: str, after: str) -> Place:
     ``determiner`` before a noun phrase, ``alone`` elsewhere, ``unclear`` if the words beside it do not decide.
     A light rule on the next word and the previous one, not a parser.
     """
-    found = _NEXT_WORD.match(after)
+    found = NEXT_WORD.match(after)
     if found is None:
         return "unclear" if re.match(r"['\u2019-]\w", after) else "alone"
     word, rest = found[1].lower(), after[found.end() :]
@@ -78,7 +78,7 @@ def place(before: str, after: str) -> Place:
 
 def _after_rank(rest: str) -> Place:
     """The place of "her" in "her last ...": a noun of time or the end of the sentence may belong to the verb."""
-    found = _NEXT_WORD.match(rest)
+    found = NEXT_WORD.match(rest)
     word = found[1].lower() if found else ""
     return "unclear" if not word or word in english().times or word in english().alone else "determiner"
 
@@ -96,7 +96,7 @@ def _by_previous_word(before: str, word: str) -> Place:
 
 def is_double_genitive(before: str, after: str) -> bool:
     """Whether "his" between the texts may stand alone before a verb: "an uncle of his works", "a fan of his works"."""
-    found = _NEXT_WORD.match(after)
+    found = NEXT_WORD.match(after)
     verb_like = found is not None and found[1].lower().endswith(("s", "ed")) and not found[1].lower().endswith("ss")
     return verb_like and _GENITIVE.search(before) is not None
 
@@ -140,7 +140,7 @@ def same_verb_form(first: str, second: str, after: str) -> bool:
     plural = {"i", "you", "we", "they"}
     if (first.lower() in plural) == (second.lower() in plural):
         return True
-    found = _NEXT_WORD.match(after) or re.match(r"(['\u2019](?:d|ll))\b", after)
+    found = NEXT_WORD.match(after) or re.match(r"(['\u2019](?:d|ll))\b", after)
     if found is None:
         return False
     word = found[1].lower().replace("\u2019", "'")

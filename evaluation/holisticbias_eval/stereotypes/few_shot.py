@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.figures import Part
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.derive_polarity import read_vectors
 from holisticbias_eval.tables.rows import parse_json
@@ -38,10 +39,8 @@ LONGEST = 2_000
 """Characters of a returned text that are read and kept."""
 
 
-class Shot(BaseModel):
+class Shot(Part):
     """An example: keywords, the tested term's counterpart first, and a sentence that contains them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     keywords: tuple[str, ...] = Field(min_length=2, max_length=8)
     sentence: str = Field(min_length=1, max_length=500)
@@ -129,14 +128,12 @@ Vectors = Callable[[Sequence[str]], Floats | None]
 """Gives each text a vector, shape ``[texts, size]``; NaN for a text without one."""
 
 
-class ShotFile(BaseModel):
+class ShotFile(Part):
     """A file of ``evaluation/shots/``: example sentences with their keywords.
 
     In a file whose examples are chosen by similarity, the first keyword is the counterpart of the group's term and
     the second that of the attribute.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
     source: str = Field(min_length=1, description="who wrote the sentences")
@@ -216,8 +213,7 @@ def _cosines(vectors: Vectors, some: Sequence[str], others: Sequence[str]) -> Fl
     found = vectors(distinct)
     if found is None:
         return np.full((len(some), len(others)), np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    unit = divide(found, np.linalg.norm(found, axis=1, keepdims=True))
     place = {text: i for i, text in enumerate(distinct)}
     left, right = (unit[[place[text] for text in texts]] for texts in (some, others))
     cosines: Floats = left @ right.T

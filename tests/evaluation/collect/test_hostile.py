@@ -26,7 +26,7 @@ from known import known
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
-READER = PageReader(RULE, {}, "en", (), None)
+READER = PageReader(RULE, {}, (), None)
 JOB = (SENTENCE, (WantedGroup(0, ("Glorbist",), needs_person=False),))
 MARKS = st.sampled_from(["{{", "}}", "[[", "]]", "<ref>", "</ref>", "<!--", "-->", "{|", "|}", "\n", "'''", "|", "* "])
 WIKITEXT = st.lists(
@@ -206,7 +206,7 @@ def test_the_last_revision_of_a_page_counts(chunk: int, monkeypatch: pytest.Monk
         "Style": (7, "T7", None, "its text is not wikitext"),
         "Empty": (9, "T9", None, "its text is empty"),
     }
-    assert (reader.broken, reader.end, reader.namespaces) == (2, None, {"Category": 14})
+    assert (reader.broken, reader.end, reader.namespaces) == (2, None, {"category": 14})
 
 
 @given(st.lists(st.integers(0, 2000), max_size=3), st.integers(1, 300), st.binary(max_size=4))

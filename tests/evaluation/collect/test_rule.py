@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.collect.page_sentences import person_finder
-from holisticbias_eval.collect.rule import Fault, PromptRule, find_mention, index_terms, prompt_length, sentence_fault
+from holisticbias_eval.collect.rule import Fault, PromptRule, find_mentions, index_terms, prompt_length, sentence_fault
 from holisticbias_eval.collect.templates import converted, grouped
 from holisticbias_eval.collect.titles import category_keys, list_links, title_key
 from holisticbias_eval.collect.wikitext import UNKNOWN, paragraphs
@@ -38,7 +38,7 @@ RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
 )
 def test_prompts_of_sentences(sentence: str, terms: list[str], prompt: str | None) -> None:
     words = sentence.split()
-    mention = find_mention(words, index_terms(terms), RULE.term_within)
+    mention = next(find_mentions(words, index_terms(terms), RULE.term_within), None)
     assert (mention and " ".join(words[: prompt_length(mention, RULE)])) == prompt
 
 

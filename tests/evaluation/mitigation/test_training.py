@@ -21,7 +21,6 @@ from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.record import ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Lesson, Trained, train
-from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from tiny_models import TEXTS, tiny_loaded
 
@@ -242,13 +241,8 @@ def test_tokens_that_fill_a_batch_have_no_influence(quick: tuple[Trained, Path],
 
 
 def test_what_cannot_be_trained_is_one_line(tmp_path: Path) -> None:
-    class Slow:
-        is_fast = False
-
-    loaded, none = tiny_loaded("gpt2"), pa.table({"text": pa.array([], pa.string())})
-    slow = LoadedModel(loaded.model, Slow(), loaded.identity, loaded.load)
+    none = pa.table({"text": pa.array([], pa.string())})
     for given, message in (
-        ({"loaded": slow}, r"^Slow does not say which characters a token covers: training needs"),
         ({"texts": none}, "there is no text to train on"),
         ({"validation": none}, "there is no text to validate on"),
     ):

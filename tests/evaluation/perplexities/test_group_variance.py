@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import f_oneway, friedmanchisquare, ttest_ind, ttest_rel, wilcoxon
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.groups.moments import MomentSums, mean_abs, moments, pairs_of_groups
+from holisticbias_eval.statistics.groups.moments import MomentSums, mean_abs, moments
 from holisticbias_eval.statistics.groups.resampling import draw_sentences, permute_groups, shifted_interval
 from holisticbias_eval.statistics.groups.variance import (
     GroupValues,
@@ -21,6 +21,7 @@ from holisticbias_eval.statistics.groups.variance import (
     within_sentences,
     without_each,
 )
+from holisticbias_eval.statistics.mannwhitney import pairs_of
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -46,7 +47,7 @@ def test_equals_scipy(seed: int, missing: float) -> None:
     assert tested.value == pytest.approx(expected.statistic, rel=1e-9)
     assert tested.p_value == pytest.approx(expected.pvalue, rel=1e-9)
     unpaired, paired, ranked = pairwise_t(values, paired=False), pairwise_t(values, paired=True), signed_ranks(values)
-    for i, (one, other) in enumerate(zip(*pairs_of_groups(values.groups), strict=True)):
+    for i, (one, other) in enumerate(zip(*pairs_of(values.groups), strict=True)):
         student = ttest_ind(own[one], own[other])
         assert [unpaired.value[i], unpaired.p_value[i]] == pytest.approx([student.statistic, student.pvalue], rel=1e-9)
         both = values.values[:, [one, other]]
@@ -76,7 +77,7 @@ def test_one_exploded_value_gives_one(groups: int, sentences: int, exploded: flo
     assert one_way(values).value == pytest.approx(1)
     for paired in (False, True):
         t = pairwise_t(values, paired=paired).value
-        first, second = pairs_of_groups(groups)
+        first, second = pairs_of(groups)
         assert t[first == 1] == pytest.approx(1)
         assert t[second == 1] == pytest.approx(-1)
         assert np.isnan(t[(first != 1) & (second != 1)]).all()

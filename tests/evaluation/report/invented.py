@@ -6,9 +6,10 @@ from dataclasses import replace
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections.charts import (
+from holisticbias_eval.sections.blocks import (
     Bar,
     Bars,
+    Block,
     DotPlot,
     Dots,
     Estimate,
@@ -16,9 +17,9 @@ from holisticbias_eval.sections.charts import (
     HeatMap,
     Scatter,
     ScatterPoint,
+    Section,
     StackedBars,
 )
-from holisticbias_eval.sections.section import Block, Section
 from holisticbias_eval.sections.tables import Column, Marked, Paragraph, Table
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\'`${7*7}`{{7*7}}{% raw %}&amp;]]>--><b>|*_[a](http://evil.example)'

@@ -23,15 +23,7 @@ from holisticbias_eval.report.drawings.shapes import (
     linear,
     logarithmic,
 )
-from holisticbias_eval.sections.charts import (
-    Bar,
-    Bars,
-    Estimate,
-    Forest,
-    HeatMap,
-    Scatter,
-    ScatterPoint,
-)
+from holisticbias_eval.sections.blocks import Bar, Bars, Estimate, Forest, HeatMap, Scatter, ScatterPoint
 
 from .invented import bars
 

@@ -20,7 +20,7 @@ from holisticbias_eval.report.page import render_block, render_page
 from holisticbias_eval.report.svg import render_png, render_svg
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.write import render_csv
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Section
 from holisticbias_eval.sections.tables import Paragraph
 
 from .html_reader import HtmlReader, sound_page

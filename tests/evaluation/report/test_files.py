@@ -11,8 +11,7 @@ from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report import Form
 from holisticbias_eval.report.report import Chapter, Report, drawables, tables
 from holisticbias_eval.report.write import render, render_csv, write_report
-from holisticbias_eval.sections.charts import Bar, Bars
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Section
 from holisticbias_eval.sections.tables import Column, Table
 from invoking import Invoke
 

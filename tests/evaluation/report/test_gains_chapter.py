@@ -9,8 +9,7 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
-from holisticbias_eval.sections.charts import Forest
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Forest, Section
 from holisticbias_eval.sections.tables import Cell, Paragraph
 from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 

@@ -11,7 +11,7 @@ from holisticbias_eval.report.page import LONG, render_page
 from holisticbias_eval.report.report import SCOPE, Chapter
 from holisticbias_eval.report.runs import classifier_cards
 from holisticbias_eval.report.svg import light_colours
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, Marked, Paragraph, Table
 
 from .html_reader import HtmlReader, sound_page

@@ -8,7 +8,7 @@ from rich.console import Console
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report, text_blocks
 from holisticbias_eval.report.terminal import print_report
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
 
 from .invented import HOSTILE, INFO, bars, dot_plot, heat_map, invented_report, table

@@ -110,6 +110,7 @@ def test_nothing_to_score_takes_no_time() -> None:
     plan = plan_of(Counting(), [], [], known=7)
     assert (plan.work, plan.seconds) == (Work(0, 0), (0.0, 0.0))
     assert str(plan) == "0 of 7 texts to score: all have scores in the store"
+    assert str(replace(plan, counted=False)) == "0 of about 7 texts to score: all have scores in the store"
     assert plan.advice() == ""
 
 

@@ -12,7 +12,7 @@ from columns import with_column
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
 from holisticbias_eval.results.run import Result, Run
-from holisticbias_eval.sections.charts import Bars, Forest
+from holisticbias_eval.sections.blocks import Bars, Forest
 from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.site.models import alone, comparison_files, differences, side_by_side
 from holisticbias_eval.site.models_results import ModelResult, Results, collect_results, model_key, term_figures

@@ -11,7 +11,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
-from holisticbias_eval.sections.charts import Forest
+from holisticbias_eval.sections.blocks import Forest
 from invoking import Invoke
 from known import known
 

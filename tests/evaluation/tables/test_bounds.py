@@ -16,7 +16,6 @@ from tests.evaluation.tables.written import write
 
 import holisticbias_eval as hbe
 from holisticbias_eval.corpus.annotation_files import read_label_files
-from holisticbias_eval.corpus.label_studio import read_text
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.judgements.key import read_key
 from holisticbias_eval.prompts.bold_files import read_bold_folder
@@ -153,7 +152,7 @@ PIPED: Mapping[str, Callable[[Path], object]] = {
     "lines.txt": text_lines,
     "corpus.txt": lambda path: count_corpus(path, pa.table({"descriptor": ["kind"]})),
     "labels.csv": lambda path: read_label_files([path]),
-    "answers.json": lambda path: read_text(path, "give a file"),
+    "labels.json": lambda path: read_label_files([path]),
     "key.json": read_key,
     "gender_prompt.json": lambda path: read_bold_folder(path.parent, keep_faulty=True),
     "data.json": lambda path: read_multiwoz(path.parent),

@@ -9,10 +9,9 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, describe, example_sentences
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.shares.finding import Words
-from holisticbias_eval.sections.charts import DotPlot, Dots
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import DotPlot, Dots, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.units import show, title
 
@@ -51,7 +50,7 @@ def find_extremes(found: Descriptors, axis: str) -> Extremes:
 def extremes_table(found: Descriptors) -> Table:
     """The lowest and highest descriptors of each axis that may be named, in one cell each."""
     words, extremes = found.words, [find_extremes(found, axis) for axis in found.axes]
-    cells = {share.keys["axis"]: share for share in found.shares.by("share", "axis", template=found.template)}
+    cells = {share.keys["axis"]: share for share in found.by("share", "axis", template=found.template)}
 
     def names(side: Sequence[Term]) -> str:
         return ", ".join(term.text for term in side)
@@ -77,7 +76,7 @@ def extremes_table(found: Descriptors) -> Table:
 
 def _not_named(found: Descriptors, extremes: list[Extremes]) -> str:
     """A note on the axes without named descriptors; empty if there are none."""
-    if not found.shares.has_floors:
+    if not found.has_floors:
         return NO_FLOORS
     names = [found.label(ends.axis) for ends in extremes if not ends.lowest]
     if not names:
@@ -94,9 +93,8 @@ def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
     """A table of all descriptors in the release's order, with the figures of both runs."""
     found = changes.by(info.name, "change", *info.by)
     unit = found[0].unit if found else ""
-    both = (col.beside(changes, name, col.CHANGE_NAMES[name], unit) for name in ("first", "second"))
     change = col.value("change", "Change", col.difference(unit))
-    columns = (view.column("descriptor", "Descriptor"), view.column(), *both, change)
+    columns = (*MeasureFigures(view, info.name).names, *col.of_both(changes, unit), change)
     slug = info.name.replace("_", "-")
     table = table_of(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, found)
     return Section(f"{slug}-changes", info.title, (table,), detail=True)
@@ -179,7 +177,7 @@ def dot_plots(found: Descriptors, templates: tuple[str, ...], name: str) -> Iter
 
 def descriptors_table(found: Descriptors) -> Table:
     """Every descriptor with its medians, its preference and, if they were measured, its love-hate differences."""
-    words, figures = found.words, found.view.figures
+    words, figures = found.words, found.figures
     examples = example_sentences(found.view.answers, found.template, words)
 
     def of_love_hate(name: str, heading: str, unit: str) -> ColumnOf[Term]:

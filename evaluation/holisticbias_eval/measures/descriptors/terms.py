@@ -45,30 +45,19 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Descriptors:
-    """The medians of a report; ``shares`` decide what descriptors may be named.
+class Descriptors(ShareFigures):
+    """The medians of a report, and the shares, which decide what descriptors may be named.
 
     ``axes`` are in the order of reports, ``templates`` in that of the release;
     ``template`` is the one in which descriptors are compared. ``in_templates`` are the medians of each descriptor in
     each template.
     """
 
-    shares: ShareFigures
     axes: tuple[str, ...]
     templates: tuple[str, ...]
     template: str
     terms: tuple[Term, ...]
     in_templates: tuple[Figure, ...]
-
-    @property
-    def view(self) -> View:
-        """The figures and the answers."""
-        return self.shares.view
-
-    @property
-    def words(self) -> Words:
-        """The names of the medians."""
-        return self.shares.words
 
     @property
     def featured(self) -> tuple[str, ...]:
@@ -81,7 +70,7 @@ class Descriptors:
 
     def is_named(self, axis: str, template: str) -> bool:
         """Whether descriptors of an axis may be named in a template: its share exceeds its floor, overall and there."""
-        return (axis, template) in self.shares.cells_above
+        return (axis, template) in self.cells_above
 
 
 def describe(view: View, measure: str, words: Words) -> Descriptors:
@@ -90,10 +79,10 @@ def describe(view: View, measure: str, words: Words) -> Descriptors:
     in_templates = view.figures.by(measure, words.median, "axis", "descriptor", "template")
     templates = tuple(dict.fromkeys(figure.keys["template"] for figure in in_templates))
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
-    shares = ShareFigures(view, words.measure)
-    axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares.in_order, *figures))
+    shares = ShareFigures(view, words.measure).in_order
+    axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares, *figures))
     terms = tuple(_term(view, measure, words, figure, template) for figure in figures)
-    return Descriptors(shares, tuple(axes), templates, template, terms, in_templates)
+    return Descriptors(view, words.measure, tuple(axes), templates, template, terms, in_templates)
 
 
 def _term(view: View, measure: str, words: Words, median: Figure, template: str) -> Term:
@@ -127,10 +116,9 @@ def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[st
     return found
 
 
-def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
+def what_is_compared(answers: pa.Table) -> str:
     """How many descriptors of a run a measure compares, and what becomes of the others; empty if it compares all.
 
-    ``gendered`` says what becomes of descriptors of one gender, ``alone`` of descriptors that are nouns themselves.
     Without ``noun_id`` all descriptors go with nouns of any gender.
     """
     if "noun_id" not in answers.column_names:
@@ -145,7 +133,13 @@ def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
     compared = f"{with_noun - of_one:,} of {every:,} descriptors"
     said = [f"{compared} go with nouns of any gender and are compared with each other."]
     if of_one:
-        said.append(f"{of_one:,} go with nouns of one gender alone: {gendered}.")
+        said.append(
+            f"{of_one:,} go with nouns of one gender alone: their pairs are tested on the nouns that both descriptors "
+            "have, apart from the published share."
+        )
     if every > with_noun:
-        said.append(f"{every - with_noun:,} are nouns themselves, with one sentence in a template: {alone}.")
+        said.append(
+            f"{every - with_noun:,} are nouns themselves, with one sentence in a template: no test over nouns is "
+            "possible."
+        )
     return " ".join(said)

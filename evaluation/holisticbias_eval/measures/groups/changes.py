@@ -16,8 +16,7 @@ from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJ
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.texts import HUMAN, MODEL
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate

@@ -8,8 +8,7 @@ from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, R
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.sections.charts import Estimate, Forest
-from holisticbias_eval.sections.section import Block
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest
 from holisticbias_eval.sections.tables import (
     ColumnOf,
     Paragraph,

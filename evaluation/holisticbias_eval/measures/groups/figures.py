@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.columns import difference
 from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts
@@ -93,8 +93,7 @@ class Layout:
         """The variance of each mean if rows are independent, NaN for shares: ``[groups, quantities]``."""
         rows, total = sums[:, self.side.denominators], sums[:, self.side.numerators]
         squares = sums[:, self.squares]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.maximum(squares - total**2 / rows, 0.0) / (rows - 1) / rows
+        found = divide(divide(np.maximum(squares - divide(total**2, rows), 0.0), rows - 1), rows)
         return np.where((rows > 1) & ~self.shares, found, np.nan)
 
 

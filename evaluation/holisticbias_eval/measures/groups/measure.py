@@ -29,7 +29,7 @@ from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.labels import LabelReader
 from holisticbias_eval.readers.reader import Reader, measured_texts, unread
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS

@@ -11,7 +11,7 @@ from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity, said
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Section
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import interval_words, show, title

@@ -26,7 +26,7 @@ from holisticbias_eval.measures.groups.readings import TextMethod, read_method, 
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.sections.charts import HeatMap
+from holisticbias_eval.sections.blocks import HeatMap
 from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of, without_empty
 from holisticbias_eval.units import shorten
 

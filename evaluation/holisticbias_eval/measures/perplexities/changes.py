@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, known, make_figure
 from holisticbias_eval.identity import GROUPED, match_rows
@@ -16,9 +16,9 @@ from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, Dimension, Scale
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
-from holisticbias_eval.statistics.groups.moments import pairs_of_groups
 from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, shifted_interval
 from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
+from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import holm
 
 FIGURE = "figure"
@@ -61,7 +61,7 @@ class SharedDimension:
         both = [dimension.values(scale) for dimension in (self.first, self.second)]
         if not both[0].in_pairs:
             return
-        places = list(zip(*pairs_of_groups(len(self.first.groups)), strict=True))
+        places = list(zip(*pairs_of(len(self.first.groups)), strict=True))
         for test, paired in TESTS.items():
             found = [pairwise_t(values, paired=paired) for values in both]
             p = [holm(one.p_value) for one in found]
@@ -141,8 +141,7 @@ def _statistics(
     """The statistics of a table, or with a seed of draws with a first axis: name, further keys and values."""
     if seed is None:
         known = ~np.isnan(values.values)
-        with np.errstate(invalid="ignore"):
-            mean = np.where(known, values.values, 0.0).sum(axis=0) / known.sum(axis=0)
+        mean = divide(np.where(known, values.values, 0.0).sum(axis=0), known.sum(axis=0))
         of_all = Statistics.of(values.sums(), in_pairs=values.in_pairs)
     else:
         drawn = draw_sentences(values, np.random.default_rng(seed))

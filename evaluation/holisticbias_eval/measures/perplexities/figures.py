@@ -15,9 +15,10 @@ from holisticbias_eval.measures.perplexities.dimensions import NAME, Dimension, 
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
-from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_groups
+from holisticbias_eval.statistics.groups.moments import mean_abs
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
 from holisticbias_eval.statistics.intervals import floor_of
+from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import holm
 from holisticbias_eval.units import show
 
@@ -123,7 +124,7 @@ class ScaleFigures:
         """A statistic of every pair, each followed by its p-value corrected over the pairs."""
         adjusted, groups = holm(found.p_value), self.dimension.groups
         count = int((~np.isnan(adjusted)).sum())
-        for i, (one, other) in enumerate(zip(*pairs_of_groups(len(groups)), strict=True)):
+        for i, (one, other) in enumerate(zip(*pairs_of(len(groups)), strict=True)):
             both = {**keys, "first": groups[one], "second": groups[other]}
             asked = self.dimension.asked[:, [one, other]]
             of_both = asked.sum() if keys.get("test") == "unpaired" else asked.any(axis=1).sum()

@@ -10,8 +10,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALE_NAMES, SCALES, Dimension, cut, said_dimension
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
-from holisticbias_eval.sections.charts import Estimate, Forest, HeatMap, in_parts
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, HeatMap, Section, in_parts
 from holisticbias_eval.sections.tables import (
     Cell,
     Column,

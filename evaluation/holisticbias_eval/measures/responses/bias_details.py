@@ -12,8 +12,7 @@ from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.readers.classifier import PREFIX
-from holisticbias_eval.sections.charts import HeatMap, Scatter, ScatterPoint, StackedBars
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, HeatMap, Scatter, ScatterPoint, Section, StackedBars
 from holisticbias_eval.sections.tables import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.statistics.tests import holm, rank_correlation
 

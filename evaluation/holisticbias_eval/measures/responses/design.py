@@ -1,23 +1,22 @@
-"""Responses by group: their design, the figures of values of each response, and paired changes of two runs."""
+"""Responses by group: their design, and paired changes of two runs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.identity import RESPONSES, align
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
-from holisticbias_eval.statistics.intervals import normal_estimate, wilson
-from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
-from holisticbias_eval.statistics.tests import holm, stratified_p_values
+from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.responses.cells import number_draws
+from holisticbias_eval.statistics.tests import holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,58 +91,6 @@ def _first_of_equals(answers: pa.Table, descriptor: Ints) -> Ints:
     _, own, inverse = np.unique(descriptor * len(first) + prompt, return_index=True, return_inverse=True)
     found: Ints = own[inverse]
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class DesignFigures:
-    """Makes figures of one measure from values of the rows of a design; NaN is a row that is not counted."""
-
-    measure: str
-    design: Design
-
-    @property
-    def figure(self) -> Callable[..., Figure]:
-        """Makes a figure of the measure; see ``make_figure``."""
-        return partial(make_figure, self.measure)
-
-    def shares(
-        self, name: str, values: Floats, grouping: Grouping, *, tested: bool = False, **keys: str
-    ) -> Iterator[Figure]:
-        """The share of ones in each group, with a Wilson interval; tested against all rows of the same templates."""
-        known = ~np.isnan(values)
-        evidence = known & self.design.counted
-        rows, ones, missing, effective = (
-            np.bincount(grouping.group[chosen], minlength=len(grouping))
-            for chosen in (known, values == 1, ~known, evidence)
-        )
-        p = self._p(stratified_p_values, (values == 1).astype(np.int64), evidence, grouping, tested=tested)
-        for g, own in enumerate(grouping.keys):
-            share = int(ones[g]) / int(rows[g]) if rows[g] else None
-            interval = None if share is None else wilson(share, int(effective[g]))
-            yield self.figure(
-                name, {**own, **keys}, share, "share", rows[g], missing[g], interval=interval, p_value=p[g]
-            )
-
-    def means(
-        self, name: str, values: Floats, unit: str, grouping: Grouping, *, tested: bool = False
-    ) -> Iterator[Figure]:
-        """The mean of each group, with an interval over draws; ranks are tested against those of the same templates."""
-        known = ~np.isnan(values)
-        rows, missing = (np.bincount(grouping.group[chosen], minlength=len(grouping)) for chosen in (known, ~known))
-        draw = self.design.draw[known]
-        mean, low, high = means_over_draws(values[known], grouping.group[known], draw, len(grouping))
-        p = self._p(permuted_p_values, values, known & self.design.counted, grouping, tested=tested)
-        for g, own in enumerate(grouping.keys):
-            ends = (low[g], high[g])
-            yield self.figure(name, own, mean[g], unit, rows[g], missing[g], interval=ends, p_value=p[g])
-
-    def _p(
-        self, test: Callable[..., Floats], values: Floats | Ints, rows: Bools, grouping: Grouping, *, tested: bool
-    ) -> Floats:
-        """The p-value of each group against the chosen rows of the same templates; NaN if it is not tested."""
-        if not tested:
-            return np.full(len(grouping), np.nan)
-        return test(values[rows], grouping.group[rows], self.design.template[rows], len(grouping))
 
 
 def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -15,7 +15,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
-from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, table_of
 from holisticbias_eval.units import percent, shorten
 

@@ -9,8 +9,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.sections.charts import Bar, Bars
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.units import interval_words, percent
 

@@ -7,12 +7,12 @@ from typing import Annotated, Self
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.figures import SIGNIFICANCE, Figure
-from holisticbias_eval.measures.responses.design import DesignFigures
-from holisticbias_eval.measures.responses.wordings import Wordings
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Part
+from holisticbias_eval.measures.responses.design import Design
+from holisticbias_eval.measures.responses.wordings import Wordings, figure
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
@@ -21,14 +21,12 @@ from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_wo
 Phrase = Annotated[str, StringConstraints(pattern=r"\w", max_length=200)]
 
 
-class PhraseList(BaseModel):
+class PhraseList(Part):
     """A file of ``evaluation/phrases/``: phrases by the group that they stand for.
 
     A response has a phrase if it has its words one after the other, in upper or lower case; punctuation and the form
     of apostrophes are ignored.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
     source: str = Field(min_length=1, description="who uses these phrases, or where they were found")
@@ -57,19 +55,19 @@ _WORTH_CORRECTING = 0.001
 _CONSIDERED, _NEARLY = 200, 0.8
 
 
-def found_phrases(maker: DesignFigures, wordings: Wordings, names: Sequence[str]) -> Iterator[Figure]:
+def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> Iterator[Figure]:
     """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
 
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
     phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
-    grouping, counted = maker.design.descriptors, np.flatnonzero(wordings.answered & maker.design.counted)
+    grouping, counted = design.descriptors, np.flatnonzero(wordings.answered & design.counted)
     if not len(counted):
         return
     grams, group = frequent_ngrams(wordings.words.take(counted), LONGEST, LEAST), grouping.group[counted]
     sizes, rows = np.bincount(group, minlength=len(grouping)), len(counted)
     tests = len(grams) * int((sizes > 0).sum())
-    yield maker.figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.answered) - rows)
+    yield figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.answered) - rows)
     if not len(grams) or (sizes > 0).sum() < 2:
         return
     descriptor, gram, count, p = _candidates(grams, group, sizes, _own_words(names))
@@ -83,10 +81,10 @@ def found_phrases(maker: DesignFigures, wordings: Wordings, names: Sequence[str]
         keys, n = {**grouping.keys[d], "phrase": grams.text(int(gram[i]))}, int(sizes[d])
         elsewhere = int(totals[i] - count[i]) / (rows - n)
         interval, _ = normal_estimate(ratio[i], error[i])
-        yield maker.figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
-        yield maker.figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
-        yield maker.figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)
-        yield maker.figure("found_phrase_share_elsewhere", keys, elsewhere, "share", rows - n, of=of)
+        yield figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
+        yield figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
+        yield figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)
+        yield figure("found_phrase_share_elsewhere", keys, elsewhere, "share", rows - n, of=of)
 
 
 def _own_words(names: Sequence[str]) -> list[frozenset[str]]:

@@ -7,30 +7,29 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
-from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.measures.responses.wordings import MEANS, NAME
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, HeatMap, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import percent, show
 
-NAME = "response_wording"
 _LISTED, _FOUND, _EXAMPLES, _NAMED = 100, 200, 2, 5
 _OPENS = "On the page a row opens to examples."
 _WITH_INTERVAL = "share of responses  ·  line: 95% interval"
 VALUES = {
-    "parroting_exact": ("Repeats the prompt", "share"),
-    "parroting_start": ("Starts with the prompt", "share"),
-    "parroting_run": ("Longest common run", "share"),
-    "length": ("Length in words", "words"),
-    "distinct_1": ("Distinct words", "share"),
-    "distinct_2": ("Distinct pairs", "share"),
-    "share_repeated": ("Same as to another prompt", "share"),
-    "share_empty": ("Empty", "share"),
-    "share_truncated": ("Truncated", "share"),
-    "share_refused": ("Refused", "share"),
-    "share_filtered": ("Filtered", "share"),
+    "parroting_exact": "Repeats the prompt",
+    "parroting_start": "Starts with the prompt",
+    "parroting_run": "Longest common run",
+    "length": "Length in words",
+    "distinct_1": "Distinct words",
+    "distinct_2": "Distinct pairs",
+    "share_repeated": "Same as to another prompt",
+    "share_empty": "Empty",
+    "share_truncated": "Truncated",
+    "share_refused": "Refused",
+    "share_filtered": "Filtered",
 }
-"""The heading of each value, and its unit."""
+"""The heading of each value."""
 TESTED = ("parroting_exact", "length", "share_empty", "share_refused")
 READING = (
     "A response repeats its prompt if it has the same words, whatever the case and the punctuation. The longest common "
@@ -71,7 +70,7 @@ def wording_sections(view: View) -> tuple[Section, ...]:
 
 def _value_columns(shown: MeasureFigures, names: Sequence[str]) -> col.FigureColumns:
     """The values, and the numbers of responses with and without text."""
-    values = (shown.beside(name, *VALUES[name]) for name in names)
+    values = (shown.beside(name, VALUES[name], MEANS.get(name, "share")) for name in names)
     return (*values, col.n("responses", "Responses"), col.missing(heading="Without text"))
 
 
@@ -102,11 +101,11 @@ def _differences(shown: MeasureFigures) -> Iterator[Paragraph]:
         if found:
             named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])
             yield Paragraph(
-                f"{VALUES[name][0]} (all responses: {_brief(whole)}): different for {len(found)} of "
+                f"{VALUES[name]} (all responses: {_brief(whole)}): different for {len(found)} of "
                 f"{len(figures)} descriptors after correction, most of all {named}."
             )
         elif figures:
-            alike.append(VALUES[name][0].lower())
+            alike.append(VALUES[name].lower())
     if alike:
         yield Paragraph(f"Not different for any descriptor after correction: {', '.join(alike)}.")
 
@@ -217,7 +216,7 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
         return any(changes.value(NAME, run, f.keys) for run in ("first", "second"))
 
     def heading(f: Figure) -> str:
-        return VALUES[f.keys["figure"]][0]
+        return VALUES[f.keys["figure"]]
 
     phrases = [f for f in changes.by(NAME, "change", "figure", "phrase") if either(f)]
     values = changes.by(NAME, "change", "figure")

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import make_figure
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.words import WordArrays, has_phrase, longest_common_runs, split_words, starts_with
+
+NAME = "response_wording"
+figure = partial(make_figure, NAME)
 
 ENDINGS = {"share_truncated": "length", "share_refused": "refused", "share_filtered": "filtered"}
 """Shares of responses by why they end, see ``Finish``."""

@@ -84,9 +84,9 @@ def measure_cell(
     differs = np.where(np.isnan(wilcoxon), _UNKNOWN, wilcoxon < SIGNIFICANCE).astype(np.int8)
     resampled = [
         (
-            np.stack(resampling.significant_when_weighted(values, nouns)),
-            np.stack(resampling.significant_without_each_noun(values)),
-            np.stack(resampling.significant_when_permuted(values, settings.permutations, rng)),
+            resampling.significant_when_weighted(values, nouns),
+            resampling.significant_without_each_noun(values),
+            resampling.significant_when_permuted(values, settings.permutations, rng),
         )
         for values in (every[rows] for rows in of_pairs.groups_of_rows(len(every)))
     ]

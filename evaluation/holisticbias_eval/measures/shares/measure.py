@@ -16,7 +16,7 @@ from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Section
 from holisticbias_eval.sections.tables import Paragraph, table_of
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
@@ -144,7 +144,7 @@ def _columns(changes: Figures, shown: ShareFigures, sentences: tuple[str, ...], 
     difference = "share difference"
     return (
         shown.axis_column,
-        *(col.beside(changes, name, col.CHANGE_NAMES[name], "share") for name in ("first", "second")),
+        *col.of_both(changes, "share"),
         *(col.beside(changes, name, name.title(), difference) for name in sentences),
         col.value("model", "Model", difference),
         *((col.interval(difference), col.p()) if tested else ()),

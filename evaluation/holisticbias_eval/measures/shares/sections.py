@@ -10,8 +10,7 @@ from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
 from holisticbias_eval.measures.shares.trust import EFFECT
-from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, HeatMap, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty
 from holisticbias_eval.units import show
 
@@ -25,7 +24,6 @@ MAP = (
     "stands for phrases like “a Deaf grandmother”, “{plural_noun_phrase}” for “Deaf grandmothers”, "
     "“{bare_noun_phrase}” for “Deaf grandmother”."
 )
-GENDERED = "their pairs are tested on the nouns that both descriptors have, apart from the published share"
 DETAILS = (
     (
         "effects", "size", "Size of the differences", SIZE,
@@ -97,7 +95,7 @@ def share_chart(shown: ShareFigures) -> Bars:
 
 def _axes(shown: ShareFigures) -> Iterator[Block]:
     yield by_axis(shown)
-    if compared := what_is_compared(shown.view.answers, GENDERED, "no test over nouns is possible"):
+    if compared := what_is_compared(shown.view.answers):
         yield Paragraph(compared)
     yield from of_one_gender(shown)
     yield from (Paragraph(text, "caveat") for text in shown.caveats())

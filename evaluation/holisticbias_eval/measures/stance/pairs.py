@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints, divide
 from holisticbias_eval.prompts.selection import stance_pairs
 from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows, floats
 
@@ -22,8 +22,8 @@ class Contrasts:
     ``values`` are nats per sentence, negative minus positive stance, minus the mean
     over the descriptors of the axis with the same noun and pair: shape
     ``[pairs, descriptors, nouns]``, NaN if missing. ``descriptors`` are the ids
-    of these descriptors, ``others`` those of the rest; ``known`` counts the
-    differences of each of these others. ``untested`` has the values of each pair, the mean over nouns,
+    of these descriptors; ``others`` has for each of the rest
+    the number of its differences. ``untested`` has the values of each pair, the mean over nouns,
     of those among the others that every pair covers with too few nouns for a test: terms
     that are nouns themselves are compared with one another.
     """
@@ -33,8 +33,7 @@ class Contrasts:
     nouns: int
     descriptors: tuple[str, ...]
     values: Floats
-    others: tuple[str, ...]
-    known: Mapping[str, int]
+    others: Mapping[str, int]
     untested: Mapping[str, Floats]
 
 
@@ -181,8 +180,7 @@ def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], va
         nouns=int(_used(centred).sum()) if centred.size else values.shape[2],
         descriptors=tuple(descriptors[i] for i in kept),
         values=centred,
-        others=tuple(d for d in descriptors if d not in chosen),
-        known={d: n for d, n in known.items() if d not in chosen},
+        others={d: n for d, n in known.items() if d not in chosen},
         untested=_means(apart, [descriptors[i] for i in few]),
     )
 
@@ -209,7 +207,6 @@ def _centred(values: Floats) -> Floats:
     errors do not look like a contrast.
     """
     counts = (~np.isnan(values)).sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        centred = values - np.nansum(values, axis=1, keepdims=True) / np.where(counts > 1, counts, np.nan)
+    centred = values - divide(np.nansum(values, axis=1, keepdims=True), np.where(counts > 1, counts, 0))
     rounded: Floats = np.round(centred, _DECIMALS)
     return rounded

@@ -7,15 +7,7 @@ from holisticbias_eval.figures import NATS, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance import finding
-from holisticbias_eval.sections.charts import (
-    Bar,
-    Bars,
-    Estimate,
-    Forest,
-    Scatter,
-    ScatterPoint,
-)
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
 from holisticbias_eval.sections.tables import (
     Column,
     ColumnOf,

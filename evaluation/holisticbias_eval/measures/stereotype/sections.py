@@ -12,8 +12,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype.figures import NAME
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.sections.charts import Estimate, Forest, in_parts
-from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section, in_parts
 from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of
 from holisticbias_eval.units import MISSING, shorten
 

@@ -46,12 +46,13 @@ class Plan:
     shorter: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        about = "" if self.counted else "about "
         if not self.missing:
-            return f"0 of {self.texts:,} texts to score: all have scores in the store"
+            return f"0 of {about}{self.texts:,} texts to score: all have scores in the store"
         low, high = (duration(seconds) for seconds in self.seconds)
-        texts, tokens = ("about ", "") if not self.counted else ("", "" if self.exact else "about ")
+        tokens = "about " if self.counted and not self.exact else ""
         return (
-            f"{texts}{self.missing:,} of {self.texts:,} texts to score: "
+            f"{about}{self.missing:,} of {self.texts:,} texts to score: "
             f"{tokens}{self.work.tokens:,} tokens, {self.work.forward:,} of them forward tokens; "
             f"{low if low == high else f'{low} to {high}'}"
         )

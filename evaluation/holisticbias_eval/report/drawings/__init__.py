@@ -7,15 +7,7 @@ from holisticbias_eval.report.drawings.bars import draw_bars, draw_forest, draw_
 from holisticbias_eval.report.drawings.dots import draw_dot_plot, draw_scatter
 from holisticbias_eval.report.drawings.grids import draw_heat_map, draw_paragraph, draw_table
 from holisticbias_eval.report.drawings.shapes import VectorDrawing
-from holisticbias_eval.sections.charts import (
-    Bars,
-    DotPlot,
-    Forest,
-    HeatMap,
-    Scatter,
-    StackedBars,
-)
-from holisticbias_eval.sections.section import Block
+from holisticbias_eval.sections.blocks import Bars, Block, DotPlot, Forest, HeatMap, Scatter, StackedBars
 from holisticbias_eval.sections.tables import Paragraph, Table
 
 

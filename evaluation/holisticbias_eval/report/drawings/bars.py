@@ -7,7 +7,7 @@ from dataclasses import replace
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings import shapes as sh
 from holisticbias_eval.report.drawings.grids import rows_in_words
-from holisticbias_eval.sections.charts import Bar, Bars, Estimate, Forest, StackedBars
+from holisticbias_eval.sections.blocks import Bar, Bars, Estimate, Forest, StackedBars
 from holisticbias_eval.sections.tables import ends
 from holisticbias_eval.units import shorten, show
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holisticbias_eval.report.drawings import shapes as sh
-from holisticbias_eval.sections.charts import DotPlot, Scatter, ScatterPoint
-from holisticbias_eval.sections.charts import Dots as Row
+from holisticbias_eval.sections.blocks import DotPlot, Scatter, ScatterPoint
+from holisticbias_eval.sections.blocks import Dots as Row
 from holisticbias_eval.units import shorten, show, tick
 
 ROW = 52

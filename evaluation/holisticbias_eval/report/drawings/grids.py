@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
-from holisticbias_eval.sections.charts import GridChart, HeatMap
+from holisticbias_eval.sections.blocks import GridChart, HeatMap
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
 from holisticbias_eval.units import MISSING, WORDS, shorten, show, show_rows, tick
 

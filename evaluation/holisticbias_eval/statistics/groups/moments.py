@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.arrays import Bools, Floats, Ints, divide
+from holisticbias_eval.arrays import Bools, Floats, divide
+from holisticbias_eval.statistics.mannwhitney import pairs_of
 
 _ZERO = 1e-13
 """A sum of squared deviations is 0 up to this share of the sum of squares: the rest is rounding."""
@@ -21,12 +22,6 @@ def centred(values: Floats) -> Floats:
     return moved / max(1.0, float(np.nanmax(np.abs(moved))) / _LARGEST)
 
 
-def pairs_of_groups(groups: int) -> tuple[Ints, Ints]:
-    """The first and the second group of every pair: shape ``[pairs]``."""
-    first, second = np.triu_indices(groups, 1)
-    return first, second
-
-
 def moments(values: Floats, *, pairs: bool) -> Floats:
     """Whether each value is known, the value, its square, and with ``pairs`` the same of all differences of groups.
 
@@ -35,7 +30,7 @@ def moments(values: Floats, *, pairs: bool) -> Floats:
     """
     parts = [values]
     if pairs:
-        first, second = pairs_of_groups(values.shape[-1])
+        first, second = pairs_of(values.shape[-1])
         parts.append(values[..., first] - values[..., second])
     found = []
     for part in parts:
@@ -104,7 +99,7 @@ class MomentSums:
 
         NaN if a group has fewer than two values, or if neither varies.
         """
-        first, second = pairs_of_groups(self.groups)
+        first, second = pairs_of(self.groups)
         n, m = self.count[..., first], self.count[..., second]
         squares = _deviations(self._squares, self._total, self.count)
         kept = self._squares[..., first] + self._squares[..., second]

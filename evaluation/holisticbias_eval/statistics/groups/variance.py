@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import fdtrc, fdtri
 
 from holisticbias_eval.arrays import Floats, divide
-from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments, pairs_of_groups
+from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments
+from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import student_p
 
 MOST_GROUPS = 60
@@ -106,7 +107,7 @@ def within_sentences(values: GroupValues) -> Tested:
 def pairwise_t(values: GroupValues, *, paired: bool) -> PairTests:
     """Student's t of every pair, two-sided, as ``scipy.stats.ttest_rel`` or ``ttest_ind`` computes it."""
     sums = values.sums()
-    first, second = pairs_of_groups(values.groups)
+    first, second = pairs_of(values.groups)
     unpaired_n = sums.count[first] + sums.count[second]
     if not paired:
         t = sums.unpaired_t()
@@ -135,7 +136,7 @@ def signed_ranks(values: GroupValues) -> PairTests:
     """
     from scipy.stats import wilcoxon
 
-    first, second = pairs_of_groups(values.groups)
+    first, second = pairs_of(values.groups)
     found = np.full((3, len(first)), np.nan)
     found[2] = 0
     for i, (one, other) in enumerate(zip(first, second, strict=True)):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import ndtr
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
@@ -138,9 +138,8 @@ class CellMeans:
         variance is not known or zero.
         """
         count = np.bincount(group, minlength=size)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.bincount(group, weights=self.mean, minlength=size) / count
-            error = np.sqrt(np.bincount(group, weights=self.variance, minlength=size)) / count
+        mean = divide(np.bincount(group, weights=self.mean, minlength=size), count)
+        error = divide(np.sqrt(np.bincount(group, weights=self.variance, minlength=size)), count)
         freedom = np.bincount(group, weights=self.freedom, minlength=size)
         margin = np.where(freedom > 0, t_quantile(freedom), np.nan) * error
         return [
@@ -156,10 +155,8 @@ def cell_means(cells: ResponseCells) -> CellMeans:
     squares = cells.sums((values - np.repeat(mean, count)) ** 2)
     freedom = count - 1
     size = len(cells.templates)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        total, degrees = (np.bincount(cells.template, weights=w, minlength=size) for w in (squares, freedom))
-        pooled = np.divide(total, degrees)
-        variance = np.where(count > 1, squares / freedom, pooled[cells.template]) / count
+    pooled = divide(*(np.bincount(cells.template, weights=w, minlength=size) for w in (squares, freedom)))
+    variance = np.where(count > 1, divide(squares, freedom), pooled[cells.template]) / count
     return CellMeans(mean, variance, freedom)
 
 
@@ -182,13 +179,11 @@ def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> tu
     sums = np.bincount(place, values, size).reshape(groups, -1)
     rows = np.bincount(place, minlength=size).reshape(groups, -1)
     total, count, used = sums.sum(axis=1), rows.sum(axis=1), (rows > 0).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = total / count
-        without = (total[:, None] - sums) / (count[:, None] - rows)
-        without = np.where(rows > 0, without, np.nan)
-        centre = np.nansum(without, axis=1) / used
-        variance = (used - 1) / used * np.nansum((without - centre[:, None]) ** 2, axis=1)
-        margin = np.where(used > 1, t_quantile(used - 1) * np.sqrt(variance), np.nan)
+    mean = divide(total, count)
+    without = np.where(rows > 0, divide(total[:, None] - sums, count[:, None] - rows), np.nan)
+    centre = divide(np.nansum(without, axis=1), used)
+    variance = divide(used - 1, used) * np.nansum((without - centre[:, None]) ** 2, axis=1)
+    margin = np.where(used > 1, t_quantile(used - 1) * np.sqrt(variance), np.nan)
     return mean, mean - margin, mean + margin
 
 
@@ -209,6 +204,4 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     cells = np.bincount(group * max(strata, 1) + stratum, minlength=groups * max(strata, 1)).reshape(groups, -1)
     variance = (cells * (1 - cells / np.maximum(size, 1)) * spread).sum(axis=1)
     apart = np.bincount(group, values, groups) - cells @ mean
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z = np.where(variance > 0, np.abs(apart) / np.sqrt(variance), np.nan)
-    return 2 * ndtr(-z)
+    return 2 * ndtr(-divide(np.abs(apart), np.sqrt(variance)))

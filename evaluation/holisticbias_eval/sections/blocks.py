@@ -1,10 +1,10 @@
-"""Charts of six kinds, each with the table of its values."""
+"""Blocks of a report: charts of six kinds, each with the table of its values, and the sections that they stand in."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of, without_empty, yes
+from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +199,28 @@ class Scatter:
 
 
 Chart = Bars | StackedBars | DotPlot | HeatMap | Forest | Scatter
+Block = Paragraph | Table | Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report. Details are folded on the page and left out in the terminal.
+
+    Without ``in_terminal`` a section is shown everywhere but in the terminal.
+    """
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+    detail: bool = False
+    in_terminal: bool = True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Its charts."""
+        return tuple(block for block in self.blocks if isinstance(block, Chart))
