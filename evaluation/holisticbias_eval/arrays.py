@@ -32,9 +32,10 @@ def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
 
 
 def with_columns(table: pa.Table, columns: pa.Table | Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
-    """The table with further columns: arrays by name, or the columns of another table."""
+    """The table with these columns, arrays by name or of another table; a column with the name of one is replaced."""
     for name in columns.column_names if isinstance(columns, pa.Table) else columns:
-        table = table.append_column(name, columns[name])
+        place, column = table.schema.get_field_index(name), columns[name]
+        table = table.append_column(name, column) if place < 0 else table.set_column(place, name, column)
     return table
 
 

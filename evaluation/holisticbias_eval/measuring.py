@@ -196,9 +196,6 @@ def write_measurement(measurement: MeasurementRecord, tables: Mapping[str, pa.Ta
 
 def _as_csv(figures: tuple[Figure, ...]) -> str:
     """A row per figure, with a column for each key and two for each interval."""
-    names = ("measure", "name", "value", "unit", "floor", "p_value", "n", "missing", "of")
-    columns = figure_columns(figures, names)
-    keys = dict.fromkeys(key for figure in figures for key in figure.keys)
-    texts = {key: columns.pop(key) for key in keys}
-    ordered = {name: columns.pop(name) for name in names[:2]} | texts | columns
-    return csv_text([ordered, *zip(*ordered.values(), strict=True)])
+    columns = figure_columns(figures, ("measure", "name"), ())
+    columns |= figure_columns(figures, ("value", "unit", "floor", "p_value", "n", "missing", "of"))
+    return csv_text([columns, *zip(*columns.values(), strict=True)])

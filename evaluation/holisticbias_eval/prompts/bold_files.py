@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
@@ -22,6 +24,7 @@ FAULTS = ("short", EMPTY, "repeated")
 FORM = "{group: {page: [prompt, ...]}}"
 ROW_COLUMNS = ("domain", "name", "category", "prompts")
 """The columns of BOLD's tables on the Hub; a row is a page."""
+_PAGES = TypeAdapter(dict[str, dict[str, list[str]]])
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _READ = 64 * 1024 * 1024  # bytes: the largest file of BOLD has three million
 
@@ -178,16 +181,10 @@ def _read_domain(file: Path) -> Iterator[BoldPrompt]:
 
 def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
     content = read_json(file, SelectionError, "take it from a copy of BOLD", _READ)
-    if not _is_form(content):
-        raise SelectionError(f"{file} is not in BOLD's form, {FORM}")
-    found: dict[str, dict[str, list[str]]] = content
-    return found
-
-
-def _is_form(content: Any) -> bool:
-    return isinstance(content, dict) and all(
-        isinstance(pages, dict) and all(_is_texts(texts) for texts in pages.values()) for pages in content.values()
-    )
+    try:
+        return _PAGES.validate_python(content)
+    except ValidationError as error:
+        raise SelectionError(f"{file} is not in BOLD's form, {FORM}") from error
 
 
 def _is_texts(value: Any) -> bool:

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.compile.filters import parse_conditions
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.embedded import FOLDER
 from holisticbias_eval.models.store.keys import counted, table_of
+from holisticbias_eval.prompts.selection import having
 from holisticbias_eval.tables.fields import Field
 
 FORMS, PERSON = "forms", "person"
@@ -44,8 +45,8 @@ class GroupWords:
         """Add the columns ``forms`` and ``person``; ``groups`` has the id of each row's group, null if unknown."""
         forms = [list(self.forms.get(group or "", ())) for group in groups]
         persons = [None if group is None else group in self.persons for group in groups]
-        table = table.append_column(FORMS, pa.array(forms, TYPES[FORMS]))
-        return table.append_column(PERSON, pa.array(persons, TYPES[PERSON]))
+        found = {FORMS: pa.array(forms, TYPES[FORMS]), PERSON: pa.array(persons, TYPES[PERSON])}
+        return with_columns(table, found)
 
 
 def release_words(release: Release) -> GroupWords:
@@ -160,8 +161,8 @@ def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:
             f"--prompts {name}: there is no such file or folder, and release {release.version} has no collection of "
             f"this name; its collections: {shown}"
         )
-    groups = collections.filter(pa.array([key == name for key in known]))["group_id"].cast(pa.string())
-    return prompts.filter(pc.is_in(prompts["group_id"].cast(pa.string()), groups.combine_chunks()))
+    groups = having(collections, {"collection": [name]})["group_id"].cast(pa.string())
+    return having(prompts, {"group_id": groups.to_pylist()})
 
 
 def prompt_table(columns: Mapping[str, Any]) -> pa.Table:
@@ -176,8 +177,8 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
 
     The seed draws the prompts of a limit. Raises ``SelectionError`` if no prompt is left.
     """
-    kept = prompts.table
-    for key, values in parse_conditions(where, FILTERS).items():
+    conditions = parse_conditions(where, FILTERS)
+    for key, values in conditions.items():
         known = prompts.table[key].unique().to_pylist()
         unknown = [value for value in values if value not in known]
         if unknown:
@@ -185,7 +186,7 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
             raise SelectionError(
                 f"--where {key}={unknown[0]}: the prompts have no such {key}; they have: {shown}"[:1000]
             )
-        kept = kept.filter(pc.is_in(kept[key], pa.array(values, pa.large_string())))
+    kept = having(prompts.table, conditions)
     if limit is not None and kept.num_rows > limit:
         kept = kept.take(pa.array(_spread(kept, limit, seed)))
     if not kept.num_rows:

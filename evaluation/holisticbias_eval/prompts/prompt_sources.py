@@ -141,8 +141,7 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
             f"{file}: none of its prompts with a continuation is among the prompts of {prompts.name}: they must be the "
             "same text"
         )
-    place = prompts.table.column_names.index("human")
-    made = prompts.table.set_column(place, "human", pa.array(human, pa.list_(_TEXT)))
+    made = with_columns(prompts.table, {"human": pa.array(human, pa.list_(_TEXT))})
     settings = {**prompts.settings, "human_file": file.name, "human_file_sha256": file_sha256(file)}
     note = f"{file}: people's continuations of {with_text:,} of {len(asked):,} prompts"
     return CollectionPrompts(prompts.name, made, settings, (*prompts.notes, note), prompts.release)

@@ -12,13 +12,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.models.likelihood.spans import parts
 from holisticbias_eval.prompts.selection import Selection, find_selector, select_sentences
-from holisticbias_eval.prompts.sentences import (
-    SENTENCE_COLUMNS,
-    AskedSentences,
-    Draw,
-    varied_phrases,
-    with_axis_labels,
-)
+from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, AskedSentences, Draw, varied_phrases, with_axis_labels
 
 ABOUT_PHRASE = (
     "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun", "noun_gender",

@@ -12,6 +12,7 @@ from holisticbias.compile.filters import parse_conditions
 from holisticbias.compile.variants import VARIANTS
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, FIXED_PHRASE
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Count, Part
 from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, by_axis, random_order, spread
@@ -113,7 +114,7 @@ def select_sentences(sentences: pa.Table) -> pa.Table:
     if "noun_id" not in kept.column_names or not kept["noun_id"].null_count:
         return kept
     nouns = pc.fill_null(kept["noun_id"].cast(pa.string()), NO_NOUN).dictionary_encode()
-    return kept.set_column(kept.column_names.index("noun_id"), "noun_id", nouns)
+    return with_columns(kept, {"noun_id": nouns})
 
 
 def select_compared(sentences: pa.Table) -> pa.Table:

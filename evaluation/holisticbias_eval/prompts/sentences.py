@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
-from holisticbias_eval.arrays import Int32s, Ints
+from holisticbias_eval.arrays import Int32s, Ints, with_columns
 from holisticbias_eval.models.likelihood.scorer import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows, joined, unique_spans, whole
 from holisticbias_eval.prompts.selection import FILTERS, Selection, Skipped, find_selector, having, select_sentences
@@ -190,8 +190,7 @@ def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSe
     alone, phrase = _alone(known.chunk(0).dictionary, codes, contexts)
     together = joined(whole(texts, contexts), alone)
     if isinstance(together.text, TextRows):
-        place = sentences.column_names.index("text")
-        sentences = sentences.set_column(place, "text", together.text.strings(len(texts)))
+        sentences = with_columns(sentences, {"text": together.text.strings(len(texts))})
     never = tuple(_never_asked(kinds))
     share = len(texts) / (kinds.total() - sum(one.sentences for one in never)) if tried else 1.0
     return AskedSentences(sentences, together, phrase, (*never, *selector.skipped), share)
@@ -234,7 +233,7 @@ def _chosen(part: pa.Table, release: Release, selection: Selection) -> tuple[pa.
     phrases = _phrases(selected).combine_chunks()
     if selection.variants:
         texts, phrases = varied_texts(selected, selection.seed)
-        selected = selected.set_column(selected.column_names.index("text"), "text", texts)
+        selected = with_columns(selected, {"text": texts})
     return selected.select(columns), _used(phrases.dictionary_encode())
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.prompts.collections import WRITTEN, joined
 from holisticbias_eval.readers.censor import censor, plurals_of
@@ -46,9 +47,8 @@ def model_texts(responses: pa.Table, making: Making) -> pa.Table:
         None if end in WITHHELD or text is None else _text(prompt, text, making)
         for prompt, text, end in zip(prompts, said, finish, strict=True)
     ]
-    table = responses.set_column(responses.column_names.index("finish"), "finish", pa.array(finish, pa.string()))
-    table = table.append_column("text", pa.array(texts, _TEXT))
-    return table.append_column("source", pa.array([MODEL] * len(texts), pa.string()))
+    made = {"finish": pa.array(finish, pa.string()), "text": pa.array(texts, _TEXT)}
+    return with_columns(responses, made | {"source": pa.array([MODEL] * len(texts), pa.string())})
 
 
 def human_texts(prompts: pa.Table, part: Part, written: str = WRITTEN) -> pa.Table:
@@ -63,11 +63,10 @@ def human_texts(prompts: pa.Table, part: Part, written: str = WRITTEN) -> pa.Tab
     whole = pa.array([text for _, _, text in found], _TEXT)
     table = prompts.drop_columns(["human"]).take(pa.array([row for row, _, _ in found], pa.int64()))
     ids = pa.array([f"{names[row]}/{HUMAN}-{number}" for row, number, _ in found], _TEXT)
-    table = table.add_column(0, "response_id", ids).append_column("response", more)
-    table = table.append_column("persona", pa.array([""] * len(found), _TEXT))
-    table = table.append_column("text", more if part == "continuation" else whole)
-    table = table.append_column("written", pa.array([written] * len(found), pa.string()))
-    return table.append_column("source", pa.array([HUMAN] * len(found), pa.string()))
+    said = {"response": more, "persona": pa.array([""] * len(found), _TEXT)}
+    said |= {"text": more if part == "continuation" else whole}
+    about = {name: pa.array([one] * len(found), pa.string()) for name, one in (("written", written), ("source", HUMAN))}
+    return with_columns(table.add_column(0, "response_id", ids), said | about)
 
 
 def _text(prompt: str, response: str, making: Making) -> str:
@@ -107,4 +106,4 @@ def censored_texts(table: pa.Table, release: Release | None) -> pa.Table:
         return table
     plurals = plurals_of(release, table["descriptor_id"])
     texts, _ = censor(table["text"].to_pylist(), table["subject"].to_pylist(), plurals)
-    return table.set_column(table.column_names.index("text"), "text", pa.array(texts, pa.large_string()))
+    return with_columns(table, {"text": pa.array(texts, _TEXT)})

@@ -9,7 +9,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.prompts.selection import select_compared, select_sentences, stands_alone
+from holisticbias_eval.prompts.selection import having, select_compared, select_sentences, stands_alone
 from holisticbias_eval.readers.censor import censor, plurals_of
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.labels import StylesReader
@@ -34,13 +34,9 @@ def audit_texts(
     descriptor's entry or null. Raises ``SelectionError`` if no sentence is left.
     """
     sentences = select_sentences(release.sentences)
-    for name, wanted in (("descriptor_id", descriptors), ("template_id", templates)):
-        if wanted is not None:
-            chosen = pc.is_in(sentences[name].cast(pa.string()), pa.array(sorted(wanted), pa.string()))
-            sentences = sentences.filter(chosen)
-    sentences = _comparable(sentences)
-    common = _common_nouns(sentences)[:nouns]
-    sentences = sentences.filter(pc.is_in(sentences["noun_id"].cast(pa.string()), pa.array(common, pa.string())))
+    wanted = {"descriptor_id": descriptors, "template_id": templates}
+    sentences = _comparable(having(sentences, {name: ids for name, ids in wanted.items() if ids is not None}))
+    sentences = having(sentences, {"noun_id": _common_nouns(sentences)[:nouns]})
     if not sentences.num_rows:
         raise SelectionError("no noun goes with all of these descriptors: a classifier cannot be audited on them")
     found = {name: sentences[name].cast(pa.string()) for name in COLUMNS}

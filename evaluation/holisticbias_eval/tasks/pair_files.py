@@ -1,4 +1,4 @@
-"""The pairs of sentences that a user names: their settings, their file, and their specifications."""
+"""The pairs of sentences that a user names, or their outcomes: settings, forms of files, and specifications."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 from holisticbias.errors import HolisticBiasError
 from holisticbias.source.folder import find_source
 from holisticbias.terms.versions import version_key
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.prompts.pairs import CHOSEN, SCORES, TERM_SCORES
 from holisticbias_eval.records import read_record
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.stereotypes.record import PAIRS as PAIRS_FILE
@@ -69,7 +71,7 @@ def read_pairs(path: Path) -> pa.Table:
     table = PAIRS.read(file)
     others = table["other_sentence"]
     others = pc.if_else(pc.equal(others, ""), pa.scalar(None, pa.string()), others)
-    table = table.set_column(table.column_names.index("other_sentence"), "other_sentence", others)
+    table = with_columns(table, {"other_sentence": others})
     _refuse_unscorable(str(file), table, others.is_valid())
     kept = [name for name in table.column_names if name in {"slot", *(field.name for field in PAIRS.fields)}]
     return table.select(kept)
@@ -95,6 +97,49 @@ def read_sentence_figures(path: Path) -> tuple[Figure, ...]:
     if not file.is_file():
         return ()
     return read_record(file, SentencesRecord, TableError, "remove it, or make the sentences again").figures
+
+
+_OUTCOME = "write 1 if the stereotyped sentence is likelier, 0 if the other is, and leave the cell empty if not known"
+_PUBLISHED = {
+    "group": "specification",
+    "group_term": "attribute",
+    "att_term_1": "term",
+    "att_term_2": "other_term",
+    "sent_att_1": "sentence",
+    "sent_att_2": "other_sentence",
+}
+OUTCOMES = Form(
+    "outcomes",
+    (
+        *columns("name", "specification", "attribute", need=True),
+        *columns("label", *SIDES, "pair_id"),
+        *ABOUT,
+        *columns("number", *SCORES, *TERM_SCORES, "offered_first", "orders_agree"),
+        Field(CHOSEN, "flag", hint=_OUTCOME),
+        Field(STEREOTYPED, "flag", need=True, hint=_OUTCOME),
+    ),
+    instead={STEREOTYPED: (SCORES,)},
+    published=(_PUBLISHED,),
+)
+"""``stereotyped`` is 1 if the stereotyped sentence is likelier, else 0, also in files of the published code."""
+SCORED = Form("outcomes", tuple(f for f in OUTCOMES.fields if f.name != STEREOTYPED) + columns("label", STEREOTYPED))
+"""Of pairs with both scores, of which the larger is the likelier sentence's, ``stereotyped`` is a side."""
+
+
+def read_pair_scores(source: Path) -> pa.Table:
+    """Read outcomes of pairs, with those columns of a run's pairs that are there; a number is finite or null.
+
+    Raises ``TableError``.
+    """
+    opened = OUTCOMES.open(source)
+    table = (SCORED if {*SCORES} <= {*opened.names} else OUTCOMES).read(opened)
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    for name, values in columns.items():
+        if name in (CHOSEN, STEREOTYPED) and pa.types.is_boolean(values.type):
+            columns[name] = values.cast(pa.float64())
+        elif pa.types.is_floating(values.type):
+            columns[name] = pc.if_else(pc.is_finite(values), values, pa.scalar(None, pa.float64()))
+    return pa.table(columns)
 
 
 def specifications_version(names: Mapping[str, None]) -> str:

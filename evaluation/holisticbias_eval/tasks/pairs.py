@@ -23,7 +23,6 @@ from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Use, is_one_of
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks import pair_files
-from holisticbias_eval.tasks.outcome_files import read_pair_scores
 from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, pair_requests, pair_store
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
@@ -40,7 +39,7 @@ class PairsTask(ScoredTask):
     name = "pairs"
     subject = "pairs of sentences"
     named_by = (pair_files.PairSettings, "pairs")
-    tables: ClassVar = {"pairs": read_pair_scores}
+    tables: ClassVar = {"pairs": pair_files.read_pair_scores}
     uses = (Use(pair_files.PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
 
     def source(self, given: Given) -> TaskSource:

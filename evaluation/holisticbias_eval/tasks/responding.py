@@ -13,12 +13,7 @@ from holisticbias_eval.models.engines import server_of, start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, ConversationSettings
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
-from holisticbias_eval.models.generation.requests import (
-    Generator,
-    PromptRequests,
-    respond_all,
-    unique_requests,
-)
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, respond_all, unique_requests
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.progress import Display

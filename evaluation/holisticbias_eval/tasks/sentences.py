@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias.release.release import Release
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, with_columns
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD
@@ -141,8 +141,7 @@ def planted_figures(signature: Signature, answers: pa.Table) -> Iterator[Figure]
     )
     if biases is None or signature.release.version != biases.release:
         return
-    place = answers.column_names.index("nll")
-    true = answers.set_column(place, "nll", pa.array(-planted_strengths(answers, biases)))
+    true = with_columns(answers, {"nll": pa.array(-planted_strengths(answers, biases))})
     for figure in StanceContrast().figures(true, None).figures:
         if figure.name in _NAMES:
             named = {"name": _NAMES[figure.name], "of": figure.name, "interval": None}

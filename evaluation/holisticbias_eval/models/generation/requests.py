@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.model import Kind, Model, ModelSignature
-from holisticbias_eval.models.store.keys import distinct_rows, table_of
+from holisticbias_eval.models.store.keys import Rows, distinct_rows
 from holisticbias_eval.progress import Progress
 
 Finish = Literal["stop", "length", "refused", "filtered"]
@@ -22,7 +22,7 @@ field, or the server withheld it."""
 
 
 @dataclass(frozen=True, slots=True)
-class PromptRequests:
+class PromptRequests(Rows):
     """Prompts to answer, one per row; every field has shape ``[rows]``.
 
     ``prompt[i]`` is what the person says, ``persona[i]`` what the model reads
@@ -36,20 +36,9 @@ class PromptRequests:
     persona: Sequence[str]
     sample: Int32s
 
-    def __len__(self) -> int:
-        return len(self.prompt)
-
-    def take(self, rows: Ints) -> "PromptRequests":
-        """Select rows by position, in the given order."""
-        return PromptRequests([self.prompt[i] for i in rows], [self.persona[i] for i in rows], self.sample[rows])
-
-    def table(self) -> pa.Table:
-        """The requests as an Arrow table with the columns ``FIELDS``."""
-        return table_of(self.FIELDS, (list(self.prompt), list(self.persona), self.sample))
-
 
 @dataclass(frozen=True, slots=True)
-class Responses:
+class Responses(Rows):
     """Responses, one per row; every field has shape ``[rows]``.
 
     ``finish[i]`` says why the response ends, see ``Finish``. ``tokens[i]`` is the
@@ -69,19 +58,6 @@ class Responses:
     finish: Sequence[str]
     tokens: Int32s
     reasoning: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    @classmethod
-    def of(cls, table: pa.Table) -> Self:
-        """The responses in a table with the columns ``FIELDS``."""
-        text, finish, tokens, reasoning = (table[name] for name, _ in cls.FIELDS)
-        return cls(text.to_pylist(), finish.to_pylist(), tokens.to_numpy(), reasoning.to_pylist())
-
-    def table(self) -> pa.Table:
-        """The responses as an Arrow table with the columns ``FIELDS``."""
-        return table_of(self.FIELDS, (list(self.text), list(self.finish), self.tokens, list(self.reasoning)))
 
 
 def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:

@@ -121,12 +121,10 @@ class CausalScorer(Scorer):
 
     def _likelihoods(self, encoded: Encoded, method: str, progress: Progress = lambda _: None) -> Floats:
         """The negative log-likelihood of every token, shape ``[tokens]``."""
-        rows = len(encoded.first)
         if method == PLAIN:
-            advance = in_rows(progress, rows, rows)
-            return token_likelihoods(self._model, encoded.ids, encoded.starts, advance, self._notice)
+            return token_likelihoods(self._model, encoded.ids, encoded.starts, progress, self._notice)
         tree = build_tree(encoded.ids, encoded.starts)
-        advance = in_rows(progress, rows, tree.inner)
+        advance = in_rows(progress, len(encoded.first), tree.inner)
         return node_likelihoods(self._model, tree, self._size, method, advance, self._notice)[tree.node]
 
     def _choose(self, encoded: Encoded) -> None:

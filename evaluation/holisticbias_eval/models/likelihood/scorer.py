@@ -3,22 +3,22 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, with_columns
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut
 from holisticbias_eval.models.model import Kind, Model, ModelSignature
-from holisticbias_eval.models.store.keys import table_of
+from holisticbias_eval.models.store.keys import Rows
 from holisticbias_eval.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Rows):
     """Scores of spans, in the order of the spans; every field has shape ``[rows]``.
 
     ``nll`` is the sum of the negative log-likelihoods of a span's scored tokens,
@@ -34,9 +34,6 @@ class Scores:
     tokens: Int32s
     bytes: Int32s
 
-    def __len__(self) -> int:
-        return len(self.nll)
-
     @property
     def perplexity(self) -> Floats:
         """Perplexity per token, ``exp(nll / tokens)``; NaN if no token was scored."""
@@ -46,19 +43,6 @@ class Scores:
     def byte_perplexity(self) -> Floats:
         """Perplexity per byte, ``exp(nll / bytes)``, comparable across tokenizers; NaN if no token was scored."""
         return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
-
-    def take(self, rows: Ints) -> "Scores":
-        """Select rows by position, in the given order."""
-        return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
-
-    @classmethod
-    def of(cls, table: pa.Table) -> Self:
-        """The scores in a table with the columns ``FIELDS``."""
-        return cls(*(table[name].to_numpy() for name, _ in cls.FIELDS))
-
-    def table(self) -> pa.Table:
-        """The scores as an Arrow table with the columns ``FIELDS``."""
-        return table_of(self.FIELDS, (self.nll, self.tokens, self.bytes))
 
     def put(self, rows: Ints, scores: "Scores") -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""
@@ -84,13 +68,9 @@ def _ratio(sums: Floats, counts: Int32s) -> Floats:
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
     """The sentences with ``nll`` (nats), ``tokens``, ``bytes``, ``perplexity`` and ``byte_perplexity``."""
-    return (
-        sentences.append_column("nll", pa.array(scores.nll))
-        .append_column("tokens", pa.array(scores.tokens))
-        .append_column("bytes", pa.array(scores.bytes))
-        .append_column("perplexity", pa.array(scores.perplexity, from_pandas=True))
-        .append_column("byte_perplexity", pa.array(scores.byte_perplexity, from_pandas=True))
-    )
+    found = {"perplexity": scores.perplexity, "byte_perplexity": scores.byte_perplexity}
+    perplexities = {name: pa.array(values, from_pandas=True) for name, values in found.items()}
+    return with_columns(with_columns(sentences, scores.table()), perplexities)
 
 
 def refuse_non_numbers(spans: Spans, scores: Scores, rows: Ints | None = None) -> None:

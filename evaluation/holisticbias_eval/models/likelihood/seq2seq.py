@@ -16,7 +16,7 @@ from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
 from holisticbias_eval.models.sequences import bounds, equal_groups, ranges
-from holisticbias_eval.progress import Notice, Progress, in_rows
+from holisticbias_eval.progress import Notice, Progress
 
 
 class Seq2SeqScorer(Scorer):
@@ -45,10 +45,9 @@ class Seq2SeqScorer(Scorer):
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded = self._encode(spans)
         nll = np.zeros(len(encoded.ids))
-        advance = in_rows(progress, len(spans), len(spans))
         contexts, which = np.unique(np.array(spans.context, object), return_inverse=True)
         for context, rows in zip(contexts, equal_groups(which), strict=True):
-            self._score_context(context, rows, encoded, nll, advance)
+            self._score_context(context, rows, encoded, nll, progress)
         return encoded.scores(nll)
 
     def work(self, spans: Spans) -> Work:
@@ -67,7 +66,7 @@ class Seq2SeqScorer(Scorer):
         encoded.refuse_long(self._model, spans)
         return encoded
 
-    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, advance: Progress) -> None:
+    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, progress: Progress) -> None:
         """Score the texts of one context, in batches of equal length."""
         import torch
 
@@ -90,7 +89,7 @@ class Seq2SeqScorer(Scorer):
             MAX_LOGITS // self._model.get_output_embeddings().weight.shape[0],
             encoded.ids[places],
             bounds(encoded.lengths[rows]),
-            advance,
+            progress,
             self._notice,
         )
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.store.keys import distinct_rows, table_of
+from holisticbias_eval.models.store.keys import Rows, distinct_rows, table_of
 
 _AT_ONCE = 16_384
 
@@ -104,6 +104,10 @@ class Repeated(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return repeat(self.text, self._size)
 
+    def take(self, rows: Ints) -> "Repeated":
+        """The text, once for each row."""
+        return Repeated(self.text, len(rows))
+
 
 def joined_texts(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
     """The texts of both, one after the other."""
@@ -114,13 +118,6 @@ def joined_texts(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
     if isinstance(one, Repeated) and isinstance(other, Repeated) and one.text == other.text:
         return Repeated(one.text, len(one) + len(other))
     return [*one, *other]
-
-
-def taken_texts(texts: Sequence[str], rows: Ints) -> Sequence[str]:
-    """Select texts by position, in the given order."""
-    if isinstance(texts, Repeated):
-        return Repeated(texts.text, len(rows))
-    return texts.take(rows) if isinstance(texts, TextRows) else [texts[i] for i in rows]
 
 
 def text_lengths(texts: Sequence[str]) -> Int32s:
@@ -139,7 +136,7 @@ _COMPARED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(Rows):
     """Spans of texts, one per row; every field has shape ``[rows]``.
 
     Row ``i`` is the characters ``start[i]`` to ``stop[i]`` (excluded) of
@@ -159,13 +156,6 @@ class Spans:
     start: Int32s
     stop: Int32s
     context: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    def take(self, rows: Ints) -> "Spans":
-        """Select rows by position, in the given order."""
-        return Spans(taken_texts(self.text, rows), self.start[rows], self.stop[rows], taken_texts(self.context, rows))
 
     def lengths(self) -> Int32s:
         """The number of characters of each text."""

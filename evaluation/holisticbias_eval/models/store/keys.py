@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -58,20 +59,41 @@ def _encoded(table: pa.Table, names: Sequence[str]) -> pa.LargeStringArray:
 _HASHED_AT_ONCE = 1 << 16
 
 
-class Keys(Protocol):
-    """Rows of keys, which become a table part by part."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of several columns, which are the fields of a subclass; ``FIELDS`` has their names and types in a table."""
+
+    FIELDS: ClassVar[tuple[tuple[str, pa.DataType], ...]]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Self:
+        """The rows of a table with the columns ``FIELDS``."""
+        columns = (table[name] for name, _ in cls.FIELDS)
+        return cls(*(c.to_numpy() if pa.types.is_primitive(c.type) else c.to_pylist() for c in columns))
+
+    @property
+    def columns(self) -> list[Any]:
+        """The columns in the order of ``FIELDS``."""
+        return [getattr(self, field.name) for field in fields(self)]
 
     def __len__(self) -> int:
-        """The number of rows."""
+        return len(self.columns[0])
 
-    def take(self, rows: Ints) -> "Keys":
+    def take(self, rows: Ints) -> Self:
         """Select rows by position, in the given order."""
+        return type(self)(*(taken(column, rows) for column in self.columns))
 
     def table(self) -> pa.Table:
-        """The rows as a table with the key columns."""
+        """The rows as an Arrow table with the columns ``FIELDS``."""
+        return table_of(self.FIELDS, self.columns)
 
 
-def taken(keys: Keys | pa.Table, rows: Ints) -> pa.Table:
+def taken(column: Any, rows: Ints) -> Any:
+    """Some values of a column, by position."""
+    return [column[i] for i in rows] if isinstance(column, list | tuple) else column.take(rows)
+
+
+def rows_as_table(keys: Rows | pa.Table, rows: Ints) -> pa.Table:
     """Some rows of keys, by position, as a table."""
     return keys.take(pa.array(rows)) if isinstance(keys, pa.Table) else keys.take(rows).table()
 
@@ -83,7 +105,7 @@ class KeyPlaces:
     found: for 2.6 million keys the chance that there are two such keys is below one in a million.
     """
 
-    def __init__(self, asked: Keys | pa.Table, names: Sequence[str]) -> None:
+    def __init__(self, asked: Rows | pa.Table, names: Sequence[str]) -> None:
         self._asked = asked
         self._names = list(names)
         hashes = np.empty(len(asked), np.int64)
@@ -108,7 +130,7 @@ class KeyPlaces:
         return places_of_rows
 
     def _table(self, rows: Ints) -> pa.Table:
-        return taken(self._asked, rows).select(self._names)
+        return rows_as_table(self._asked, rows).select(self._names)
 
 
 def _equal(one: pa.Table, other: pa.Table) -> Bools:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows, taken
+from holisticbias_eval.models.store.keys import KeyPlaces, Rows, distinct_rows, rows_as_table
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.settings import Keeping
 
@@ -85,7 +85,7 @@ class ShardStore:
             for _, rows in self._batches([path for path in paths if sizes[path] >= _SMALL_BYTES]):
                 yield rows
 
-    def held(self, asked: Keys | pa.Table, known: Bools) -> Iterator[tuple[Ints, pa.Table]]:
+    def held(self, asked: Rows | pa.Table, known: Bools) -> Iterator[tuple[Ints, pa.Table]]:
         """The places of the asked keys that are held, and their values, part by part; marks them as ``known``.
 
         The asked keys differ from each other. Of a key that is held several times the first row counts. At most about
@@ -104,7 +104,7 @@ class ShardStore:
 
     def answers(
         self,
-        asked: Keys | pa.Table,
+        asked: Rows | pa.Table,
         compute: Callable[[Ints], Iterator[tuple[Ints, pa.Table]]],
         progress: Progress,
         kept: Callable[[int], object] = lambda _: None,
@@ -121,7 +121,7 @@ class ShardStore:
         count = int(known.sum())
         kept(count)
         for places, values in compute(np.flatnonzero(~known)):
-            keys = taken(asked, places)
+            keys = rows_as_table(asked, places)
             names = [*keys.column_names, *values.column_names]
             self.write(pa.Table.from_arrays([*keys.columns, *values.columns], names=names).select(self.schema.names))
             count += len(places)
