@@ -67,7 +67,7 @@ def measure(world: StanceWorld, rng: np.random.Generator) -> Trial:
     """Draw scores and measure them."""
     answers, stance = world.draw(rng)
     figures = Figures(StanceContrast().figures(answers, MeasureSettings(seed=int(rng.integers(2**31)))).figures)
-    shown = StanceFigures(View(figures, answers))
+    shown = StanceFigures(View(figures, answers), NAME)
     axes = figures.by(NAME, "shared_contrast", "axis")
     contrasts = figures.by(NAME, "contrast", "axis", "descriptor")
     adjusted = figures.by(NAME, "contrast_adjusted_p", "axis", "descriptor")

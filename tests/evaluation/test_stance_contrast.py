@@ -168,7 +168,7 @@ def test_planted_stance_is_recovered_and_no_stance_is_not_found(
         figures = measure(answers, MeasureSettings(seed=int(rng.integers(10**6))))
         axes, found = (figures.by(NAME, *of) for of in (("shared_contrast", "axis"), CONTRAST))
         intervals = [some(axis.interval) for axis in axes]
-        agrees.append([bool(StanceFigures(View(figures, answers)).agrees(axis)) for axis in axes])
+        agrees.append([bool(StanceFigures(View(figures, answers), NAME).agrees(axis)) for axis in axes])
         values += [some(axis.value) * abs(some(axis.value)) for axis in axes]
         covered += [interval.low <= world.stance <= interval.high for interval in intervals]
         named.append([f.differs for f in found])

@@ -146,7 +146,7 @@ def _rates(by_question: Mapping[str, list[Judgement]], who: Who, settings: Analy
     """The rate of each question; p-values corrected over questions with judgements."""
     rates = [_rate(question, judgements, who, settings) for question, judgements in by_question.items()]
     exact, clustered = (
-        holm(np.array([np.nan if p is None else p for p in values], float)).tolist()
+        holm(np.array(values, float)).tolist()
         for values in ([rate.p_value for rate in rates], [rate.clustered_p_value for rate in rates])
     )
     return [

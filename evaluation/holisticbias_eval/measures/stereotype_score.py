@@ -142,7 +142,7 @@ class StereotypeScore(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change of each specification's score: in words, as a chart around zero and as a table."""
-        shown, found = ScoreFigures(view), changes.by(of_pairs.NAME, "change", "specification")
+        shown, found = ScoreFigures(view, of_pairs.NAME), changes.by(of_pairs.NAME, "change", "specification")
         title = "Change of the stereotype score from A to B"
         scale = "percentage points  ·  line: 95% interval  ·  0: no change"
         estimates = (Estimate(shown.short_label(f), f.value, f.interval, f.differs) for f in found if f.n)

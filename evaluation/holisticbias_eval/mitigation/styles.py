@@ -1,22 +1,25 @@
 """Training texts of a model's own responses: what the methods of styles share."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.measures.options import Judging
+from holisticbias_eval.measures.responses.styles import style_names
 from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.models.generation.conversation import ConversationSettings
 from holisticbias_eval.models.generation.frame import close_with
 from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
+from holisticbias_eval.statistics.cells import encode, floats
+from holisticbias_eval.statistics.medians import group_rows
 from holisticbias_eval.tasks.response_settings import DecodingName, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
@@ -91,13 +94,10 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
 
     Responses that are not judged, and those without a defined value, are left out and counted.
     """
-    names = [name for name in examples.column_names if name.startswith(PREFIX)]
-    if not names:
-        raise MitigationError("the responses have no column p:STYLE: judge them with a style classifier")
-    styles = np.stack([examples[name].cast(pa.float64()).to_numpy() for name in names], axis=1)
-    axes, words, templates = (examples[name].to_pylist() for name in ("axis", "descriptor", "template"))
-    descriptors = _numbers(zip(axes, words, strict=True))  # two axes may have a descriptor of the same text
-    values = bias_values(styles, descriptors, _numbers(templates), settings.alpha)
+    styles = np.stack([floats(examples[PREFIX + style]) for style in style_names(examples)], axis=1)
+    descriptors, _ = group_rows(examples, ("axis", "descriptor"))  # two axes may have a descriptor of the same text
+    _, templates = encode(examples["template"])
+    values = bias_values(styles, descriptors, templates, settings.alpha)
     judged, defined = ~np.isnan(styles).any(axis=1), ~np.isnan(values)
     threshold = choose_threshold(values, settings.quantile) if settings.threshold is None else settings.threshold
     if not defined.any():
@@ -106,13 +106,7 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
     return Valued(examples.filter(pa.array(defined)), values[defined], threshold, left_out)
 
 
-def _numbers(values: Iterable[Hashable]) -> Ints:
-    """The number of each value among the distinct ones, in order of appearance."""
-    places: dict[Hashable, int] = {}
-    return np.array([places.setdefault(value, len(places)) for value in values], np.int64)
-
-
-def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: int = 0) -> Floats:
+def bias_values(styles: Floats, descriptors: Ints | Int32s, templates: Ints, alpha: int = 0) -> Floats:
     """The bias value of each response, NaN where it is not defined.
 
     ``styles`` are probabilities of shape ``[responses, styles]``, NaN in the rows of responses that were not judged;
@@ -139,7 +133,7 @@ def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: int =
     return found
 
 
-def balanced_means(values: Floats, descriptors: Ints, templates: Ints) -> Floats:
+def balanced_means(values: Floats, descriptors: Ints | Int32s, templates: Ints) -> Floats:
     """The mean of each descriptor over its templates, each the mean of its responses; NaN without responses.
 
     Shape ``[descriptors, columns]`` for values of shape ``[responses, columns]``.

@@ -51,7 +51,7 @@ def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
 
 def measure(scores: pa.Table) -> tuple[Figures, StanceFigures]:
     figures = Figures(StanceContrast().figures(scores, MeasureSettings()).figures)
-    return figures, StanceFigures(View(figures, scores))
+    return figures, StanceFigures(View(figures, scores), NAME)
 
 
 def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa.Table) -> None:

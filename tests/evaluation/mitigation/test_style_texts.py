@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from holisticbias_eval.errors import MitigationError, ModelError
+from holisticbias_eval.errors import EvaluationError, MitigationError, ModelError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
 from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.methods import METHODS
@@ -76,7 +76,7 @@ def test_a_threshold_that_tags_nothing() -> None:
 @pytest.mark.parametrize("missing", [EXAMPLES.drop_columns(["p:calm", "p:keen"]), EXAMPLES.slice(3)])
 def test_responses_without_styles(missing: pa.Table) -> None:
     """One clear line."""
-    with pytest.raises(MitigationError, match="style"):
+    with pytest.raises(EvaluationError, match="style"):
         value_responses(missing, Tagging())
 
 

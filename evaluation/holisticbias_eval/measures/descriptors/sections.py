@@ -189,7 +189,7 @@ def descriptors_table(found: Descriptors) -> Table:
         ColumnOf("bucket", "Bucket", lambda t: t.bucket),
         ColumnOf("community_preference", "Community preference", lambda t: t.preference, "preference"),
         ColumnOf("sentences", "Sentences", lambda t: t.median.n, "count", base=True),
-        ColumnOf(words.median, f"Median {words.value}", lambda t: t.median.value, words.unit),
+        ColumnOf(f"median_{words.column}", f"Median {words.value}", lambda t: t.median.value, words.unit),
         ColumnOf(f"compared_{words.column}", f"In “{found.template}”", lambda t: t.compared, words.unit),
         ColumnOf("compared_tokens", "Tokens there", lambda t: t.tokens, "tokens"),
         *(of_love_hate(*column) for column in LOVE_HATE if figures.by("love_hate", "love_hate", "axis", "descriptor")),

@@ -75,22 +75,23 @@ class Descriptors(ShareFigures):
 
 def describe(view: View, measure: str, words: Words) -> Descriptors:
     """Collect the descriptors of a run, in the order of its figures."""
-    figures = view.figures.by(measure, words.median, "axis", "descriptor")
-    in_templates = view.figures.by(measure, words.median, "axis", "descriptor", "template")
+    median = f"median_{words.column}"
+    figures = view.figures.by(measure, median, "axis", "descriptor")
+    in_templates = view.figures.by(measure, median, "axis", "descriptor", "template")
     templates = tuple(dict.fromkeys(figure.keys["template"] for figure in in_templates))
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
     shares = ShareFigures(view, words.measure).in_order
     axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares, *figures))
-    terms = tuple(_term(view, measure, words, figure, template) for figure in figures)
+    terms = tuple(_term(view, figure, template) for figure in figures)
     return Descriptors(view, words.measure, tuple(axes), templates, template, terms, in_templates)
 
 
-def _term(view: View, measure: str, words: Words, median: Figure, template: str) -> Term:
+def _term(view: View, median: Figure, template: str) -> Term:
     axis, name = (median.keys[key] for key in ("axis", "descriptor"))
     known = view.descriptors.get(name, {})
     compared, tokens = (
-        view.figures.value(measure, figure, {**median.keys, "template": template})
-        for figure in (words.median, "median_tokens")
+        view.figures.value(median.measure, figure, {**median.keys, "template": template})
+        for figure in (median.name, "median_tokens")
     )
     alone, preference = known.get("noun_id") == NO_NOUN, known.get("descriptor_preference")
     text = view.label("descriptor", name)

@@ -187,8 +187,7 @@ def whole_sentence_figures(answers: pa.Table) -> Iterator[Figure]:
         f, p = f_oneway(*groups) if defined else (np.nan, np.nan)
         n = sum(map(len, groups))
         keys, missing = {"dimension": dimension}, rows.num_rows - n
-        p_value = None if np.isnan(p) else float(p)
-        yield _figure(F_WHOLE, keys, float(f), "F", n, missing=missing, p_value=p_value, of="f")
+        yield _figure(F_WHOLE, keys, float(f), "F", n, missing=missing, p_value=p, of="f")
 
 
 def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:

@@ -125,7 +125,7 @@ def paired_changes(
             error = float(moved.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
             found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n, change))
             estimates.append(normal_estimate(change, error))
-    p = holm(np.array([np.nan if p is None else p for _, p in estimates], np.float64))
+    p = holm(np.array([p for _, p in estimates], np.float64))
     for (keys, means, n, change), (interval, _), adjusted in zip(found, estimates, p.tolist(), strict=True):
         yield from change_figures(
             measure, name, keys, means, unit, n, change=change, interval=interval, p_value=adjusted

@@ -18,15 +18,13 @@ class Words:
 
     ``measure`` is the measure that has the shares.
 
-    ``column`` is the compared column of the answers, ``median`` the figure of its
-    median, ``unit`` its unit; ``how`` explains the value.
+    ``column`` is the compared column of the answers, ``unit`` its unit; ``how`` explains the value.
     """
 
     measure: str
     bias: str
     short: str
     column: Compared
-    median: str
     value: str
     values: str
     unit: str
@@ -44,7 +42,6 @@ PERPLEXITIES = Words(
     bias="Likelihood Bias",
     short="Likelihood Bias",
     column="perplexity",
-    median="median_perplexity",
     value="perplexity",
     values="perplexities",
     unit="perplexity",
@@ -56,7 +53,6 @@ PHRASES = Words(
     bias="Pseudo-log-likelihood bias",
     short="PLL bias",
     column="nll",
-    median="median_nll",
     value="negative pseudo-log-likelihood",
     values="negative pseudo-log-likelihoods",
     unit="nats per phrase",

@@ -1,7 +1,6 @@
 """The finding of the stance contrast in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias.terms.entries import MADE_UP
@@ -17,11 +16,8 @@ PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
 """The true values of the shared contrast and of the spread of a pair, if the model is the calibration model."""
 
 
-@dataclass(frozen=True)
 class StanceFigures(MeasureFigures):
     """The figures of the stance contrast, with the pairs of templates."""
-
-    measure: str = NAME
 
     @cached_property
     def pairs(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _SCATTERS = 3
 
 def stance_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
-    shown = finding.StanceFigures(view)
+    shown = finding.StanceFigures(view, finding.NAME)
     found = shown.by("shared_contrast", "axis")
     if not found:
         return ()

@@ -1,7 +1,6 @@
 """The finding of the stereotype score in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias.terminal import counted, first_and_more
@@ -14,11 +13,8 @@ from holisticbias_eval.units import interval_words, percent
 SOURCES = {"generated": "generated sentences", "template": "templates", "imported": "imported sentences"}
 
 
-@dataclass(frozen=True)
 class ScoreFigures(MeasureFigures):
     """The figures, with the labels of specifications, and the specifications that are controls."""
-
-    measure: str = NAME
 
     @cached_property
     def labels(self) -> dict[str, str]:

@@ -38,7 +38,7 @@ _SHARE = "Share of pairs with a likelier stereotyped sentence"
 
 def stereotype_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the specifications, what the scores depend on, and as details attributes and pairs."""
-    shown = ScoreFigures(view)
+    shown = ScoreFigures(view, NAME)
     if not shown.scores:
         return ()
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), _score_table(shown), EXPLANATION]
