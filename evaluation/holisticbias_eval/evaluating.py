@@ -7,13 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.measures import MEASURES, find_measure
-from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.machine import machine, package_versions
@@ -46,11 +43,16 @@ class Prepared:
     signature: Signature
 
     def run(self) -> Run:
-        """Ask, read the answers, and measure."""
+        """Ask, read the answers, measure, and show the notes; raises ``SelectionError`` without answers."""
         display = self.given.display
         answered = self.requests.answer(display)
         table = self.reading.read(answered.table, display)
-        measured = measure_answers(table, self.given.measures, self.reading.measuring, display)
+        if not table.num_rows:
+            raise SelectionError("there is nothing to measure: no row of answers is left")
+        with display.step("Measuring"):
+            measured = [MEASURES[name].figures(table, self.reading.measuring) for name in self.given.measures]
+        for note in (note for found in measured for note in found.notes):
+            display.notice(note)
         figures = tuple(figure for found in measured for figure in found.figures)
         beside, details = self.reading.beside(table, figures, display)
         truth = self.task.beside(table, self.signature, self.given)
@@ -237,19 +239,6 @@ def plans(
         if source.release is not None and source.release.about.subset:
             shorter -= {"small"}
         yield replace(task.ask(source, started, given).plan(display), shorter=tuple(sorted(shorter)))
-
-
-def measure_answers(
-    answers: pa.Table, measures: Sequence[str], settings: MeasureSettings, display: Display
-) -> list[Measured]:
-    """Compute each measure, and show its notes; raises ``SelectionError`` without answers."""
-    if not answers.num_rows:
-        raise SelectionError("there is nothing to measure: no row of answers is left")
-    with display.step("Measuring"):
-        measured = [MEASURES[name].figures(answers, settings) for name in measures]
-    for note in (note for found in measured for note in found.notes):
-        display.notice(note)
-    return measured
 
 
 def _refuse_kind(measures: Sequence[str], model: Any) -> None:
