@@ -73,15 +73,10 @@ def split_command(command: str) -> list[str]:
 
 def _run(words: list[str], printed: IO[bytes], errors: IO[bytes]) -> int:
     try:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=errors)  # noqa: S603 - asked for
+        ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=errors, check=False)  # noqa: S603 - asked for
     except (OSError, ValueError) as error:
         raise RetainError(f"the command {words[0]} cannot be started: {error}") from error
-    try:
-        return process.wait()
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
+    return ended.returncode
 
 
 def _last_lines(file: IO[bytes], count: int = _LINES, width: int = _WIDTH) -> list[str]:
