@@ -13,12 +13,6 @@ from mwparserfromhell.wikicode import Wikicode
 
 Parts = tuple[str | Wikicode, ...]
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-_SHIPS = frozenset({"uss", "hms", "hmas", "hmcs", "ss", "rms", "mv", "usns", "usat", "hmt"})
-_SIGNS = {"us$": "US$", "usd": "US$", "$": "$", "£": "£", "gbp": "£", "€": "€", "euro": "€", "eur": "€", "inr": "₹"}
 
 
 def template_text(template: Template) -> Parts | None:
@@ -28,8 +22,9 @@ def template_text(template: Template) -> Parts | None:
     if own is not None:
         made = own(template)
         return None if made is None else (made,)
-    if name in _SHIPS or name in _SIGNS:
-        return _prefixed(template, f"{name.upper()} " if name in _SHIPS else _SIGNS[name])
+    if name in _file()["begins"]:
+        value = _value(template, "1")
+        return None if value is None else (_file()["begins"][name], value)
     if name.startswith("formatnum:"):
         return (grouped(name.removeprefix("formatnum:")) or name.removeprefix("formatnum:"),)
     names, beginnings = _rules()
@@ -70,11 +65,6 @@ def _plain(template: Template) -> list[str]:
     return [value.value.strip_code().strip() for value in template.params if not value.showkey]
 
 
-def _prefixed(template: Template, prefix: str) -> Parts | None:
-    value = _value(template, "1")
-    return None if value is None else (prefix, value)
-
-
 def _named(template: Template, *names: str) -> str:
     return next((str(template.get(name).value).strip() for name in names if template.has(name)), "")
 
@@ -95,7 +85,7 @@ def _date(template: Template) -> str | None:
         return values[0]
     if not 1 <= int(values[1]) <= 12:
         return None
-    month = _MONTHS[int(values[1]) - 1]
+    month = _file()["months"][int(values[1]) - 1]
     if len(values) == 2:
         return f"{month} {values[0]}"
     day = int(values[2])

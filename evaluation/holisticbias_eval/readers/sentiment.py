@@ -54,7 +54,7 @@ class SentimentReader(Reader):
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the compound score and the class."""
-        scores = [_score(text)[0] for text in texts]
+        scores = [vader_score(text)[0] for text in texts]
         known = [bool(score or split_words(text)) for score, text in zip(scores, texts, strict=True)]
         classes = [self._class(score) if is_known else None for score, is_known in zip(scores, known, strict=True)]
         why = [None if is_known else NO_WORD for is_known in known]
@@ -71,11 +71,11 @@ class SentimentReader(Reader):
 
         VADER's compound score is a function of the sum of all valences and of punctuation.
         """
-        return summed(_score(text)[1])
+        return summed(vader_score(text)[1])
 
 
 @lru_cache(1 << 17)
-def _score(text: str) -> tuple[float, tuple[tuple[str, float], ...]]:
+def vader_score(text: str) -> tuple[float, tuple[tuple[str, float], ...]]:
     """The compound score, and the words with a valence: both are asked for, and VADER is slow."""
     from vaderSentiment.vaderSentiment import SentiText
 

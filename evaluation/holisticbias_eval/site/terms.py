@@ -5,25 +5,14 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from holisticbias.contribute.readings import TermForm, forms
-from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import MADE_UP, QUORUM, Descriptor, Judgement, has_quorum
+from holisticbias.terms.entries import MADE_UP, QUORUM, Descriptor, has_quorum
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.site.changes import FieldChange, field_changes
 from holisticbias_eval.site.explored import Explored, ShownRelease
 from holisticbias_eval.site.models_results import term_figures
 from holisticbias_eval.site.writer import Writer
-
-JUDGEMENTS: dict[Judgement, str] = {
-    "accepted": "I have lived experience of it, and do not object to it.",
-    "dispreferred": "I would prefer that it is not used.",
-    "polarizing": "I know people who object to it, and people who claim it.",
-}
-"""What each judgement means, in the words of docs/reviewing.md."""
-
-REPORT = f"{REPOSITORY}/security/advisories/new"
-"""The form of private reports, which only maintainers can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +81,9 @@ def _write_judging(explored: Explored, terms: Iterable[ShownTerm], site: Writer)
         queues.append((axis.axis, axis.label, [term.descriptor.id for term in queue]))
         site.page(
             f"judge/{axis.axis}.html", "judge.html.jinja", title=f"Judge terms: {axis.label}", label=axis.label,
-            terms=[(term, _sentences(term, places)) for term in queue], judgements=JUDGEMENTS, report=REPORT,
+            terms=[(term, _sentences(term, places)) for term in queue],
         )  # fmt: skip
-    site.page("judge/index.html", "judge_axes.html.jinja", title="Judge terms", axes=queues, report=REPORT)
+    site.page("judge/index.html", "judge_axes.html.jinja", title="Judge terms", axes=queues)
 
 
 def in_queue(explored: Explored, term: ShownTerm) -> bool:

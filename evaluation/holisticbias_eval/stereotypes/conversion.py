@@ -1,7 +1,7 @@
 """Grammatical pairs: a sentence about one group with the words of another group in the same places."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,20 +17,6 @@ from holisticbias_eval.stereotypes.agreement import (
     with_article,
 )
 from holisticbias_eval.stereotypes.targets import BETWEEN, term_body
-
-RULES: Mapping[str, str] = {
-    "no-term": "The sentence does not have the group's term as a word.",
-    "no-counterpart": "The other group has no term in the slot.",
-    "mixed-form": "The terms of the slot do not fit the same place in a sentence.",
-    "other-group-word": "The sentence has a word of another group, so that it is not clear who is meant.",
-    "inflected-term": "A term is in the plural, which the specification does not have.",
-    "ambiguous-form": "It is not clear whether 'her' or 'his' belongs to the word that follows.",
-    "verb-form": "The other term takes another form of the verb.",
-    "possessive": "A possessive without s, as in 'Agnes' book', cannot be kept with the other term.",
-    "unknown-article": "The article before an abbreviation depends on its sound.",
-    "attribute-changed": "The attribute itself has a word of the group.",
-    "not-reversible": "Converting the result back gives another sentence.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +50,7 @@ class Converter:
         self._plurals = _any_of(set[str]().union(*(plurals[word] for word in own & counted)))
 
     def convert(self, sentence: str, term: str, attribute: str) -> Converted:
-        """Exchange every word of the group, or say which rule of ``RULES`` rejects the sentence.
+        """Exchange every word of the group, or say which rule of ``pair_rules.yaml`` rejects the sentence.
 
         All words of the group are exchanged together, each with the counterpart of its form; articles, capitals and
         possessives follow. A result whose conversion back gives another sentence is rejected.

@@ -4,29 +4,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.resources import files
 from itertools import combinations, count, product
 from typing import Literal
 
 import pyarrow as pa
+import yaml
 
 from holisticbias.terms.grammar import capitalised
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.stereotypes.agreement import with_article
-from holisticbias_eval.stereotypes.conversion import RULES as CONVERSION_RULES
 from holisticbias_eval.stereotypes.conversion import Converter
 from holisticbias_eval.stereotypes.imported import SourceSentence
 
 Stereotyped = Literal["sentence", "other_sentence"]
 
-RULES: Mapping[str, str] = {
-    **CONVERSION_RULES,
-    "unknown-term": "The term is not a term of a group in the specification.",
-    "unknown-attribute": "The attribute is not in the specification.",
-    "no-stereotype": "The stereotype gives the attribute to neither group, or to both.",
-    "discarded": "The file marks the sentence as discarded.",
-    "duplicate-template": "An earlier sentence of the attribute has the same template (published mode).",
-}
+RULES: Mapping[str, str] = yaml.safe_load(files(__package__).joinpath("pair_rules.yaml").read_text("utf-8"))
 _SLOT = re.compile(r"\[T(?::([a-z_]+))?\]")
 _PLACES = re.compile(r"(\[T(?::[a-z_]+)?\]|\[A\])")
 

@@ -11,6 +11,7 @@ from holisticbias.compile.random_words import random_words
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.readers.sentiment import vader_score
 from holisticbias_eval.statistics.intervals import middle_of, normal_estimate
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
 from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
@@ -40,7 +41,7 @@ def quality_figures(source: str, returned: Sequence[AskedSentence], kept: Sequen
     """
     texts = [asked.sentence for asked in kept]
     with_terms = [has_term(one.sentence, one.term) and has_term(one.sentence, one.attribute) for one in returned]
-    compound = _compound(texts)
+    compound = np.array([vader_score(text)[0] for text in texts])
     return [
         share_figure("both_terms", {"source": source}, sum(with_terms), len(returned)),
         _mean("words", source, np.array([len(words(text)) for text in texts], np.float64), "words per sentence"),
@@ -56,13 +57,6 @@ def fill_templates(specification: Specification) -> list[AskedSentence]:
     """The first sentence of each pair of the specification's own templates, each once; see ``pairs_of_templates``."""
     pairs = (pair for pair in pairs_of_templates(specification) if pair.rule in (None, "no-stereotype"))
     return list(dict.fromkeys(AskedSentence(pair.sentence, pair.term, pair.attribute) for pair in pairs))
-
-
-def _compound(texts: Sequence[str]) -> Floats:
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-
-    analyzer = SentimentIntensityAnalyzer()
-    return np.array([analyzer.polarity_scores(text)["compound"] for text in texts], np.float64)
 
 
 def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.stereotypes.conversion import RULES, Converted, Converter
+from holisticbias_eval.stereotypes.conversion import Converted, Converter
+from holisticbias_eval.stereotypes.pair_rows import RULES
 from holisticbias_eval.stereotypes.specifications import read_specification
 from known import known
 
