@@ -80,7 +80,6 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
 def test_wrong_options(folder: Path, invoke: Invoke) -> None:
     path, labelled = folder / "examples.parquet", folder / "labelled.jsonl"
     assert "files with labels follow --labels" in invoke.refused(*ANNOTATE, path, path, "--out", folder / "x")
-    assert "name the annotators" in invoke.refused(*ANNOTATE, path, "--out", folder / "x")
     assert "must end in" in invoke.refused(*ANNOTATE, path, "--out", folder / "x.txt", "--labels", path)
     invoke.printed(*ANNOTATE, path, "--out", folder / "files", "--annotators", "a")
     (labels,) = fill(folder / "files", a=set())

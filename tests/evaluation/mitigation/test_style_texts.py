@@ -65,10 +65,6 @@ def test_tagged_texts() -> None:
     assert plain["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
     assert tagged["text"].to_pylist() == plain["text"].to_pylist() == ["A", "B", "C"]
     assert tagged["tag"].to_pylist() == ["bias", "no_bias", "no_bias"]
-
-
-def test_a_threshold_that_tags_nothing() -> None:
-    """A threshold outside the values cannot teach a tag."""
     with pytest.raises(MitigationError, match=r"tags every response no_bias: .* from -0\.125 to 0\.375"):
         method("style_equality").style_texts(value_responses(EXAMPLES, Tagging(threshold=5.0)))
 

@@ -10,19 +10,18 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
 from rich.console import Console
 
-from holisticbias.errors import OutputError
 from holisticbias_eval.classifying import SETTINGS
-from holisticbias_eval.commands.classify import command as classify
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges, start_text_judges
 from holisticbias_eval.tasks.response_files import read_responses
+from invoking import Invoke
 from row_files import write_table
 
+Command = tuple[object, ...]
 _T = {"axis": "nonce", "template": "T"}
 ROWS: list[dict[str, Any]] = [
     {**_T, "descriptor": "blicket", "response": "Nice blickets!", "finish": "stop", "k": 1},
@@ -40,14 +39,16 @@ def kind_or_grumpy(lexicon_card: Callable[..., Path]) -> Path:
     return lexicon_card({"phrases": phrases, "otherwise": "curious"}, offensive="grumpy")
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(classify, [str(a) for a in arguments], catch_exceptions=False)
+@pytest.fixture
+def command(kind_or_grumpy: Path) -> Command:
+    """The command that judges with this classifier."""
+    return ("classify", "--classifier", kind_or_grumpy, "--responses")
 
 
-def test_a_users_table_is_judged(kind_or_grumpy: Path, tmp_path: Path) -> None:
+def test_a_users_table_is_judged(command: Command, invoke: Invoke, tmp_path: Path) -> None:
     file, out = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "judged.parquet"
-    said = run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
-    assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said.output
+    said = "".join(invoke(*command, file, "--out", out)[1:])
+    assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said
     table = pq.read_table(out)
     assert table.column_names == [*ROWS[0], "judged", "p:kind", "p:curious", "p:grumpy", "offensive"]
     assert table["judged"].to_pylist()[:3] == ["Nice left-handed!", "No,\nno. Nice.", None]
@@ -60,12 +61,12 @@ def test_a_users_table_is_judged(kind_or_grumpy: Path, tmp_path: Path) -> None:
     assert (settings["classifier"], settings["censoring"][:11]) == ("made-up", "left-handed")
 
 
-def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_path: Path) -> None:
+def test_without_censoring_and_without_a_descriptor(command: Command, invoke: Invoke, tmp_path: Path) -> None:
     whole = write_table(tmp_path / "whole.parquet", ROWS[:1])
     alone = write_table(tmp_path / "alone.parquet", [{"response": "Nice blickets!", "p:kind": 0.5, "p:old": 0.5}])
     for file, options in ((whole, ["--no-censor"]), (alone, [])):
         out = tmp_path / "judged.csv"
-        run("--responses", file, "--classifier", kind_or_grumpy, "--out", out, *options)
+        invoke.printed(*command, file, "--out", out, *options)
         table = pa.csv.read_csv(out)
         assert table["judged"].to_pylist() == ["Nice blickets!"]
         assert table["p:kind"].to_pylist() == [0.5]
@@ -73,21 +74,18 @@ def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_pa
         assert "p:old" not in table.column_names
 
 
-def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"judged\.txt: its name must end in \.parquet, \.csv or \.jsonl"):
-        run("--responses", tmp_path / "none.csv", "--classifier", kind_or_grumpy, "--out", tmp_path / "judged.txt")
+def test_the_name_of_the_output_is_checked_first(command: Command, invoke: Invoke, tmp_path: Path) -> None:
+    error = invoke.refused(*command, tmp_path / "none.csv", "--out", tmp_path / "judged.txt")
+    assert "judged.txt: its name must end in .parquet, .csv or .jsonl" in error
 
 
-def test_json_lines_hold_lists_and_csv_does_not(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file = write_table(
-        tmp_path / "responses.parquet", [{**ROWS[0], "scores": [1, float("nan")], "at": date(2026, 1, 2)}]
-    )
-    out = tmp_path / "judged.csv"
-    with pytest.raises(EvaluationError, match=r"CSV cannot hold the table, write \.parquet"):
-        run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
+def test_json_lines_hold_lists_and_csv_does_not(command: Command, invoke: Invoke, tmp_path: Path) -> None:
+    row = {**ROWS[0], "scores": [1, float("nan")], "at": date(2026, 1, 2)}
+    file = write_table(tmp_path / "responses.parquet", [row])
+    out, lines = tmp_path / "judged.csv", tmp_path / "judged.jsonl"
+    assert "CSV cannot hold the table, write .parquet" in invoke.refused(*command, file, "--out", out)
     assert not out.exists()
-    lines = out.with_suffix(".jsonl")
-    run("--responses", file, "--classifier", kind_or_grumpy, "--out", lines)
+    invoke.printed(*command, file, "--out", lines)
     row = json.loads(lines.read_text("utf-8"))
     assert (row["scores"], row["at"], row["p:kind"], row["offensive"]) == ([1, None], "2026-01-02", 1, 0)
 

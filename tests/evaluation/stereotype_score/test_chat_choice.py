@@ -124,16 +124,13 @@ class Chooser(PairScorer):
         return np.column_stack((np.where(sizes % 7 == 0, np.nan, -1 / sizes), -sizes))
 
 
-def pairs() -> pa.Table:
-    rows = [
-        {"sentence": f"a dromel {'x' * i}", "other_sentence": f"a tazzin {'y' * (i * 3)}", "stereotyped": "sentence"}
-        for i in range(SIZE)
-    ]
-    return pa.Table.from_pylist(rows)
-
-
 def ask(chooser: Chooser, folder: Path | None) -> pa.Table:
-    requests = pair_requests(chooser, pairs(), pair_store(folder, chooser, ignore), {})
+    pairs = pa.table({
+        "sentence": [f"a dromel {'x' * i}" for i in range(SIZE)],
+        "other_sentence": [f"a tazzin {'y' * (i * 3)}" for i in range(SIZE)],
+        "stereotyped": ["sentence"] * SIZE,
+    })  # fmt: skip
+    requests = pair_requests(chooser, pairs, pair_store(folder, chooser, ignore), {})
     return requests.answer(Display(Console(quiet=True))).table
 
 

@@ -38,8 +38,8 @@ def run(
 ) -> Callable[..., tuple[Path, pa.Table]]:
     """Evaluate pairs; return the folder and the scored pairs."""
 
-    def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run") -> tuple[Path, pa.Table]:
-        folder = tmp_path / out
+    def evaluate(*options: str | Path, model: Path = tiny_gpt2) -> tuple[Path, pa.Table]:
+        folder = tmp_path / "run"
         invoke.printed("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
         return folder, pq.read_table(folder / "scored_pairs.parquet")
 
