@@ -10,15 +10,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 
 from holisticbias_eval.classifying import SETTINGS
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.progress import Display
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges, start_text_judges
 from holisticbias_eval.tasks.response_files import read_responses
 from invoking import Invoke
+from quiet import QUIET
 from row_files import write_table
 
 Command = tuple[object, ...]
@@ -101,7 +100,6 @@ def test_an_ending_that_no_response_has_and_text_that_is_not_utf_8_are_refused(t
         read_responses(tmp_path / "x.parquet")
 
 
-DISPLAY = Display(Console(stderr=True))
 STYLES, OFFENSIVE = "calibration-styles", "calibration-offensiveness"
 OWN = {"go-emotions": STYLES, "toxicity": OFFENSIVE}
 LABELS, BOTH = {"labels": "generation_bias"}, {"labels": "generation_bias", "offensiveness": "offensiveness"}
@@ -121,7 +119,7 @@ LABELS, BOTH = {"labels": "generation_bias"}, {"labels": "generation_bias", "off
 def test_classifiers_of_responses(
     needed: Mapping[str, str], named: tuple[str, ...], styles: str | None, offensive: str | None, tmp_path: Path
 ) -> None:
-    judges = start_judges(needed, OWN, JudgingOptions(named, store=tmp_path), DISPLAY)
+    judges = start_judges(needed, OWN, JudgingOptions(named, store=tmp_path), QUIET)
     cards = {kind: judge.card.id for kind, judge in judges.items()}
     assert (cards.get("labels"), cards.get("offensiveness")) == (styles, offensive)
     assert list(describe_judges(judges.values())) == list(cards.values())
@@ -138,7 +136,7 @@ def test_classifiers_of_responses(
 )
 def test_classifiers_that_do_not_fit(needed: Mapping[str, str], named: tuple[str, ...], message: str) -> None:
     with pytest.raises(EvaluationError) as caught:
-        start_judges(needed, OWN, JudgingOptions(named), DISPLAY)
+        start_judges(needed, OWN, JudgingOptions(named), QUIET)
     assert str(caught.value) == message
 
 
@@ -158,10 +156,10 @@ def of_task(lexicon_card: Callable[..., Path]) -> Callable[[str], str]:
 def test_a_classifier_of_texts_is_for_the_reader_of_its_task(of_task: Callable[[str], str]) -> None:
     readers = [READERS["toxicity"], READERS["regard"], READERS["sentiment"]]
     files = of_task("regard"), of_task("toxicity")
-    judges = start_text_judges(readers, JudgingOptions(files), DISPLAY)
+    judges = start_text_judges(readers, JudgingOptions(files), QUIET)
     assert {name: judge.card.task for name, judge in judges.items()} == {"regard": "regard", "toxicity": "toxicity"}
-    assert start_text_judges([READERS["sentiment"]], JudgingOptions(), DISPLAY) == {}
+    assert start_text_judges([READERS["sentiment"]], JudgingOptions(), QUIET) == {}
     with pytest.raises(EvaluationError, match="are both for toxicity: name one"):
-        start_text_judges(readers[:1], JudgingOptions((files[1], files[1])), DISPLAY)
+        start_text_judges(readers[:1], JudgingOptions((files[1], files[1])), QUIET)
     with pytest.raises(EvaluationError, match="no measure of this run uses it"):
-        start_text_judges([READERS["sentiment"]], JudgingOptions((STYLES,)), DISPLAY)
+        start_text_judges([READERS["sentiment"]], JudgingOptions((STYLES,)), QUIET)
