@@ -7,12 +7,7 @@ import numpy as np
 from scipy.stats import f_oneway
 
 from calibration.gossip.description import GossipDescription
-from calibration.gossip.grammar import (
-    NEGATIVE,
-    neutral_corpus,
-    sentences_of,
-    valence_share,
-)
+from calibration.gossip.grammar import NEGATIVE, neutral_corpus, sentences_of, valence_share
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
 

@@ -10,13 +10,7 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 from calibration.training import LearningSettings, divergence, fit, make_model, said_nats
 from calibration.writer.description import WriterDescription
 from calibration.writer.grammar import sentences_of
-from calibration.writer.lessons import (
-    CONTEXT,
-    WriterLessons,
-    draw_step,
-    largest_deviation,
-    make_step,
-)
+from calibration.writer.lessons import CONTEXT, WriterLessons, draw_step, largest_deviation, make_step
 from calibration.writer.truth import true_log_odds
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats

@@ -17,14 +17,7 @@ import holisticbias
 import holisticbias_eval as hbe
 from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownTermError
 from holisticbias_eval.api_results import ModelRun
-from holisticbias_eval.errors import (
-    EvaluationError,
-    ModelError,
-    RecipeError,
-    ReportError,
-    RunError,
-    TableError,
-)
+from holisticbias_eval.errors import EvaluationError, ModelError, RecipeError, ReportError, RunError, TableError
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 from known import known

@@ -4,17 +4,7 @@ from statistics import mean, pvariance, variance
 
 import pyarrow as pa
 import pytest
-from tests.evaluation.responses_by_hand import (
-    MEASURE,
-    NAME,
-    TINY,
-    Row,
-    get,
-    measure,
-    random_answers,
-    table,
-    value,
-)
+from tests.evaluation.responses_by_hand import MEASURE, NAME, TINY, Row, get, measure, random_answers, table, value
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures

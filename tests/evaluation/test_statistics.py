@@ -18,12 +18,7 @@ from holisticbias_eval.statistics.resampling import (
     significant_when_weighted,
     significant_without_each_noun,
 )
-from holisticbias_eval.statistics.tests import (
-    benjamini_hochberg,
-    holm,
-    sign_flip_p_values,
-    wilcoxon_p_values,
-)
+from holisticbias_eval.statistics.tests import benjamini_hochberg, holm, sign_flip_p_values, wilcoxon_p_values
 
 
 def test_holm_worked_by_hand() -> None:

@@ -6,17 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from row_files import Rows, as_csv, as_lines, with_commas
-from tests.golden.inputs import (
-    ABOUT,
-    CANDIDATES,
-    GROUPS,
-    LINES,
-    OFFENCES,
-    PAIRS,
-    PERPLEXITIES,
-    RESULTS,
-    STYLES,
-)
+from tests.golden.inputs import ABOUT, CANDIDATES, GROUPS, LINES, OFFENCES, PAIRS, PERPLEXITIES, RESULTS, STYLES
 
 Changed = tuple[str, str, bytes]
 """The fault, the name of a file, and its content."""

@@ -13,14 +13,7 @@ from tests.tools.test_preview import whole
 
 from holisticbias.compile.sentence_changes import ChangedSentence
 from holisticbias.compile.tables import compile_sentences
-from holisticbias.contribute.diff import (
-    Bump,
-    Change,
-    Comparable,
-    Difference,
-    SentenceCount,
-    compare,
-)
+from holisticbias.contribute.diff import Bump, Change, Comparable, Difference, SentenceCount, compare
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
 from holisticbias.source.findings import Finding

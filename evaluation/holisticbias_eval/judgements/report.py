@@ -11,14 +11,7 @@ from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
-from holisticbias_eval.sections.tables import (
-    Column,
-    ColumnOf,
-    Paragraph,
-    Table,
-    table_of,
-    yes,
-)
+from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.units import model_title, title
 
 _INFO = Info(

@@ -9,13 +9,7 @@ from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import (
-    Measure,
-    Measured,
-    MeasureFigures,
-    MeasureSettings,
-    View,
-)
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses import bias_figures as bias

@@ -11,15 +11,7 @@ from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, Na
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
-from holisticbias_eval.sections.tables import (
-    NUMBER,
-    Cell,
-    Column,
-    ColumnOf,
-    Paragraph,
-    Table,
-    table_of,
-)
+from holisticbias_eval.sections.tables import NUMBER, Cell, Column, ColumnOf, Paragraph, Table, table_of
 
 GAINS = Info(
     name="gains",

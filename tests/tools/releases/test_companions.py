@@ -17,13 +17,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment
 from holisticbias.terms.prompt_entries import Forms, PromptWording
-from holisticbias.terms.specification_entries import (
-    AttributeSet,
-    Slot,
-    SpecificationWording,
-    TargetGroup,
-    WordForms,
-)
+from holisticbias.terms.specification_entries import AttributeSet, Slot, SpecificationWording, TargetGroup, WordForms
 from small_terms import entry_of, with_keys, with_layout
 
 VERSION = "0.2.0"

@@ -14,14 +14,7 @@ import yaml
 from pydantic import BaseModel
 
 from holisticbias.source.findings import Finding, Place, Rule, offset_place
-from holisticbias.source.reading_rules import (
-    YAML_CLOSED,
-    YAML_CONFLICT,
-    YAML_QUOTES,
-    YAML_SPACE,
-    YAML_SYNTAX,
-    YAML_TAB,
-)
+from holisticbias.source.reading_rules import YAML_CLOSED, YAML_CONFLICT, YAML_QUOTES, YAML_SPACE, YAML_SYNTAX, YAML_TAB
 from holisticbias.source.yaml_columns import lines_of_texts, wrong_columns
 from holisticbias.terms import file_kinds
 

@@ -9,14 +9,7 @@ from holisticbias_eval.measures.groups.figures import Quantity, said, said_metho
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest
-from holisticbias_eval.sections.tables import (
-    ColumnOf,
-    Paragraph,
-    Table,
-    table_of,
-    without_empty,
-    yes,
-)
+from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 
 HOLDS = "Holds after correction"
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300

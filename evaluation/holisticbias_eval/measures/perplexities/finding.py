@@ -8,10 +8,7 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import Dimension, Scale, cut
-from holisticbias_eval.sections.tables import (
-    Paragraph,
-    Role,
-)
+from holisticbias_eval.sections.tables import Paragraph, Role
 from holisticbias_eval.units import interval_words, show
 
 

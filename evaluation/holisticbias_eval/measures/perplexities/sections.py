@@ -11,13 +11,7 @@ from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALE_NAMES
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, HeatMap, Section, in_parts
-from holisticbias_eval.sections.tables import (
-    Cell,
-    Column,
-    ColumnOf,
-    Table,
-    table_of,
-)
+from holisticbias_eval.sections.tables import Cell, Column, ColumnOf, Table, table_of
 
 ROWS = 10
 """Sentences of a dimension in the table of the largest differences."""

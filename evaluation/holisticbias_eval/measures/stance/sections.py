@@ -8,15 +8,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
-from holisticbias_eval.sections.tables import (
-    Column,
-    ColumnOf,
-    Paragraph,
-    Table,
-    table_of,
-    without_empty,
-    yes,
-)
+from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 
 _SCATTERS = 3
 
