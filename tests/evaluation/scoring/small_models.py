@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.arrays import Floats
+from holisticbias_eval.models.likelihood.scorer import Scores
 from tiny_models import trained_tokenizer
 
 SENTENCES = (
@@ -60,10 +61,17 @@ def plainly(model: Any, ids: Sequence[int]) -> Floats:
     return values
 
 
-def plain_values(model: Any, tokenizer: Any, texts: Sequence[str]) -> list[Floats]:
-    """The values of the tokens of each text after the beginning-of-sequence token."""
+def plain_values(model: Any, tokenizer: Any, texts: Sequence[str], lead: Sequence[int] | None = None) -> list[Floats]:
+    """The values of the tokens of each text after some tokens, or after the beginning-of-sequence token."""
+    before = [tokenizer.bos_token_id] if lead is None else lead
     rows = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-    return [plainly(model, [tokenizer.bos_token_id, *row]) for row in rows]
+    return [plainly(model, [*before, *row]) for row in rows]
+
+
+def assert_scores(scores: Scores, values: Sequence[Sequence[float] | Floats]) -> None:
+    """Texts have the sums of these values of their tokens, and as many tokens."""
+    np.testing.assert_allclose(scores.nll, [sum(own) for own in values], atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == [len(own) for own in values]
 
 
 def plain_part(model: Any, tokenizer: Any, text: str, start: int, stop: int, lead: Sequence[int] = ()) -> list[float]:

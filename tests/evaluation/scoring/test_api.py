@@ -15,7 +15,7 @@ from holisticbias_eval.models.server.scorer import ApiScorer
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 
-from .small_models import make_tokenizer, plain_part, plainly
+from .small_models import assert_scores, make_tokenizer, plain_part, plain_values, plainly
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {
@@ -131,10 +131,8 @@ def test_what_a_server_can_do_without_is_worked_around(fault: str, serve: Any, g
     server, tokenizer = serve(fault), make_tokenizer()
     notices: list[str] = []
     scorer = ApiScorer("tiny", server.base, notices.append, QUICK)
-    scores = scorer.score(whole([*TEXTS, ""]), ignore)
-    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*TEXTS, ""]]
-    np.testing.assert_allclose(scores.nll, [plainly(gpt2, row).sum() for row in ids], atol=1e-4, rtol=0)
-    assert scores.tokens.tolist() == [max(0, len(row) - 1) for row in ids]
+    texts = [*TEXTS, ""]
+    assert_scores(scorer.score(whole(texts), ignore), plain_values(gpt2, tokenizer, texts, []))
     assert len(notices) == (fault in {"no lists", "first of a list"})
     assert "not counted" in scorer.settings["first_token"]
 
@@ -144,13 +142,11 @@ def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(shown: str
     """As vLLM with Llama, Gemma or Mistral: ``<s>`` is listed, offsets count it, and parts of characters are U+FFFD."""
     server, tokenizer = serve(shown), make_tokenizer()
     scorer = ApiScorer("tiny", server.base, ignore, QUICK)
-    scores = scorer.score(whole([*TEXTS, "🙂 señora", ""]), ignore)
+    texts = [*TEXTS, "🙂 señora", ""]
+    scores = scorer.score(whole(texts), ignore)
     start = tokenizer.convert_tokens_to_ids("<s>")
-    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*TEXTS, "🙂 señora", ""]]
-    expected = [plainly(gpt2, [start, *row]).sum() if row else 0.0 for row in ids]
-    np.testing.assert_allclose(scores.nll, expected, atol=1e-4, rtol=0)
-    assert scores.tokens.tolist() == [len(row) for row in ids]
-    assert scores.bytes.tolist() == [len(text.encode()) for text in [*TEXTS, "🙂 señora", ""]]
+    assert_scores(scores, plain_values(gpt2, tokenizer, texts, [start]))
+    assert scores.bytes.tolist() == [len(text.encode()) for text in texts]
     assert scorer.first_token_scored
     listed = {"start token not shown": "counted, as the server", "two start tokens": "given the tokens '[x]<s>'"}
     assert (
@@ -210,11 +206,8 @@ def test_a_hostile_list_of_tokens_is_refused_soon(token: str) -> None:
 def test_the_first_token_can_be_left_out_or_sent_to_a_server(chosen: str, said: str, serve: Any, gpt2: Any) -> None:
     tokenizer = make_tokenizer()
     scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
-    scores = scorer.score(whole(TEXTS), ignore)
     before = tokenizer.convert_tokens_to_ids([chosen]) if chosen != "none" else []
-    ids = [[*before, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in TEXTS]
-    np.testing.assert_allclose(scores.nll, [plainly(gpt2, row).sum() for row in ids], atol=1e-4, rtol=0)
-    assert scores.tokens.tolist() == [len(row) - 1 for row in ids]
+    assert_scores(scorer.score(whole(TEXTS), ignore), plain_values(gpt2, tokenizer, TEXTS, before))
     assert said in scorer.settings["first_token"]
     assert scorer.first_token_scored is (chosen != "none")
 

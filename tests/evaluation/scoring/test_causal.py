@@ -15,7 +15,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from known import ignore
 from tiny_models import as_loaded
 
-from .small_models import COMMON, GPT2, SENTENCES, make_model, plain_values
+from .small_models import COMMON, GPT2, SENTENCES, assert_scores, make_model, plain_values
 
 ARCHITECTURES = yaml.safe_load(Path(__file__).with_name("architectures.yaml").read_text("utf-8"))
 NEO = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 128}
@@ -33,9 +33,7 @@ def test_every_architecture_gives_its_own_likelihoods(
     notices: list[str] = []
     scorer = CausalScorer(as_loaded(model, tokenizer), notices.append, PackSize(slots=24, batch=60))
     scores = scorer.score(whole(SENTENCES), ignore)
-    values = plain_values(model, tokenizer, SENTENCES)
-    np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
-    assert scores.tokens.tolist() == [len(v) for v in values]
+    assert_scores(scores, plain_values(model, tokenizer, SENTENCES))
     assert scorer.method == method
     assert len(notices) == (method == PLAIN)
 
@@ -47,7 +45,7 @@ def test_packs_are_tried_as_full_as_they_will_be(tokenizer: Any) -> None:
     scores = CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(texts), ignore)
     values = plain_values(model, tokenizer, texts)
     assert max(map(len, values)) < window < PackSize().slots
-    np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
+    assert_scores(scores, values)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +74,7 @@ def test_a_model_that_reads_no_plain_text_is_one_line(tokenizer: Any) -> None:
 def test_any_texts_in_packs_of_any_size(gpt2: Any, tokenizer: Any, rows: list[str], slots: int) -> None:
     scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore, PackSize(slots, batch=3 * slots))
     scores = scorer.score(whole(rows), ignore)
-    values = [v.sum() for v in plain_values(gpt2, tokenizer, rows)]
-    np.testing.assert_allclose(scores.nll, values, atol=1e-4, rtol=0)
+    assert_scores(scores, plain_values(gpt2, tokenizer, rows))
     assert scorer.method == "tiled head"
 
 

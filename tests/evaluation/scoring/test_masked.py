@@ -14,7 +14,7 @@ from known import ignore
 from tiny_models import ENCODER_DECODER, as_loaded, surround
 from tiny_models import MODELS as TINY
 
-from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
+from .small_models import COMMON, SENTENCES, assert_scores, make_model, make_tokenizer
 
 BERT = COMMON | {"max_position_embeddings": 130, "pad_token_id": 2}
 MODELS: list[tuple[str, dict[str, Any]]] = [
@@ -64,10 +64,7 @@ def test_masked_models_give_their_own_likelihoods(
     texts = ["This is a tall guy.", "This is a Deaf guy.", "Naïve people are people."]
     phrases = parts(texts, ["tall guy", "Deaf guy", "naïve people"])
     for spans in (whole(SENTENCES[:7]), phrases, whole(texts[:1], ["Hi! "])):
-        values = naively(model, masked_tokenizer, spans, variant)
-        scores = scorer.score(spans, ignore)
-        np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
-        assert scores.tokens.tolist() == [len(v) for v in values]
+        assert_scores(scorer.score(spans, ignore), naively(model, masked_tokenizer, spans, variant))
 
 
 @pytest.mark.parametrize(("config", "settings"), MODELS, ids=lambda v: v if isinstance(v, str) else "")
@@ -131,10 +128,7 @@ def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings
     contexts = [("Hi!", "What do you do?", "")[i % 3] for i in range(len(SENTENCES))]
     phrase = parts(["I'm a tall guy.", "I'm a tall guy."], ["tall", "guy"], ["Hi!", "Hi!"])
     for spans in (whole(SENTENCES, contexts), phrase):
-        values = as_labels(model, tokenizer, spans)
-        scores = scorer.score(spans, ignore)
-        np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
-        assert scores.tokens.tolist() == [len(v) for v in values]
+        assert_scores(scorer.score(spans, ignore), as_labels(model, tokenizer, spans))
 
 
 def test_words_that_a_tokenizer_does_not_mark_are_not_masked(masked_tokenizer: Any) -> None:

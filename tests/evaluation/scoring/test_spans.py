@@ -17,7 +17,7 @@ from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
 from tiny_models import as_loaded, surround
 
-from .small_models import SENTENCES, make_model, make_tokenizer, plain_part, plainly
+from .small_models import SENTENCES, assert_scores, make_model, make_tokenizer, plain_part, plain_values, plainly
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
@@ -67,11 +67,8 @@ def test_what_a_tokenizer_puts_before_a_text_is_given_and_what_it_puts_after_is_
     scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
     scores = scorer.score(whole(SENTENCES), ignore)
     before = tokenizer.convert_tokens_to_ids(lead)
-    for i, text in enumerate(SENTENCES):
-        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-        values = plainly(gpt2, [*before, *ids])[max(0, len(before) - 1) :]
-        assert scores.nll[i] == pytest.approx(values.sum(), abs=1e-4)
-        assert scores.tokens[i] == len(values) == (len(ids) if lead else max(0, len(ids) - 1))
+    values = plain_values(gpt2, tokenizer, SENTENCES, before)
+    assert_scores(scores, [own[max(0, len(before) - 1) :] for own in values])
     assert ("".join(lead) or "not counted") in scorer.settings["first_token"]
 
 
