@@ -114,10 +114,7 @@ def test_a_classifier_of_regard_with_other_labels(own: dict[str, object], messag
         RegardReader.labels(CARDS.read("regard").model_copy(update=own))
 
 
-CARD = Card(
-    id="made-up", title="-", task="style", engine="vader", labels=("text", "b"), activation="none", licence="-",
-    source="-", limits="-",
-)  # fmt: skip
+CARD = CARDS.read("vader").model_copy(update={"labels": ("text", "b")})
 
 
 class Lengths(Classifier):

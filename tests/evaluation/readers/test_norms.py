@@ -74,8 +74,8 @@ ALL = "Word,Valence,Arousal,Dominance,Joy,Anger,Sadness,Fear,Disgust\ndoff,{},{}
 WITHOUT_AFFECT = "".join(f"dax{number},,,,0,0,0,0,0\n" for number in range(20))
 
 
-def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[float]]:
-    file = tmp_path / name
+def read(tmp_path: Path, text: str) -> dict[str, list[float]]:
+    file = tmp_path / "norms.txt"
     file.write_text(text, "utf-8")
     lexicon = read_lexicon(file)
     return {word: np.round(lexicon.values[row], 4).tolist() for word, row in lexicon.words.items()}

@@ -57,14 +57,9 @@ def test_published_texts() -> None:
 
 
 def table(*rows: tuple[str, str | None, str]) -> pa.Table:
-    return pa.table(
-        {
-            "pair_id": [str(i) for i in range(len(rows))],
-            "sentence": pa.array([r[0] for r in rows], pa.string()),
-            "other_sentence": pa.array([r[1] for r in rows], pa.string()),
-            "stereotyped": pa.array([r[2] for r in rows], pa.string()),
-        }
-    )
+    names = ("pair_id", "sentence", "other_sentence", "stereotyped")
+    numbered = ((str(i), *row) for i, row in enumerate(rows))
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in numbered])
 
 
 def scores(*nll: float, tokens: int = 2) -> Scores:

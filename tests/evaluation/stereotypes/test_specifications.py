@@ -5,7 +5,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.evaluation.stereotypes.sentences_by_hand import specification
+import yaml
+from tests.evaluation.stereotypes.sentences_by_hand import OWN, specification
 
 from holisticbias.errors import UnknownVersionError
 from holisticbias_eval.errors import SpecificationError
@@ -17,14 +18,6 @@ from holisticbias_eval.stereotypes.specifications import (
     refuse_stems,
 )
 
-OWN = """groups:
-  - {name: blicks, label: Blicks, stereotype: ferlic}
-  - {name: wugs, label: Wugs}
-slots:
-  - {terms: [blick, wug]}
-attributes:
-  - {name: ferlic, label: Ferlic, terms: [ferlic]}
-"""
 PUBLISHED = {
     "name": "Blick_vs Wug.2",
     "social_groups": {"Blick_terms": ["he", "Bim", "blick"], "Wug terms": ["she", "Wam"], "More": ["x"]},
@@ -85,9 +78,10 @@ def test_descriptors_become_their_texts() -> None:
 
 
 def test_a_file_may_leave_out_what_only_the_dataset_needs(tmp_path: Path) -> None:
-    (tmp_path / "My Own.yaml").write_text(OWN, "utf-8")
+    needed = {key: OWN[key] for key in ("groups", "slots", "attributes")}
+    (tmp_path / "My Own.yaml").write_text(yaml.safe_dump(needed), "utf-8")
     found = read_specification(str(tmp_path / "My Own.yaml"))
-    assert (found.id, found.text, found.slots[0].terms) == ("own.my-own", "My Own", ("blick", "wug"))
+    assert (found.id, found.text, found.slots[0].terms) == ("own.my-own", "My Own", ("blicket", "wug"))
 
 
 def test_the_published_form(tmp_path: Path) -> None:
