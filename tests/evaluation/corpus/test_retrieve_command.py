@@ -85,10 +85,11 @@ def test_the_papers_rules(folder: Path, invoke: Invoke) -> None:
 
 def test_options(folder: Path, invoke: Invoke) -> None:
     path = write_table(folder / "a.jsonl", BODIES)
-    invoke.printed(*command(folder, path, "--unequal", "--held-out"))
+    assert "without a date" not in invoke.printed(*command(folder, path, "--unequal", "--held-out"))
     assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 3, "elm": 1, "wug": 1}
     invoke.printed(*command(folder, path, "--dated", "--unequal"))
     assert sorted(one["source"] for one in rows(folder)) == ["a", "b", "c", "e", "t1_d"]
+    assert record(folder)["documents"]["left_out"]["without a date"] == 5
     invoke.printed(*command(folder, path, "--unequal", "--per-group", 2, "--until", "2022-03-10", "--years", 4))
     assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 2, "elm": 1}
     invoke.printed(*command(folder, path, "--words", 1, "--unequal"))
