@@ -13,10 +13,10 @@ NEGATIVE = ("grobby", "flern*", "mizzic", "ugsome")
 POSITIVE = ("trindle", "plonish", "arble", "vime")
 
 
-def invented(identity: str = "own.invented") -> Specification:
+def invented() -> Specification:
     """Four groups, one held out; plurals, singulars, adjectives, and a slot with one term."""
     return Specification(
-        id=identity,
+        id="own.invented",
         text="Invented groups",
         sources=("contributors",),
         since="3.0.0",
