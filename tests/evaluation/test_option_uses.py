@@ -11,7 +11,6 @@ from typing import Any
 import click
 import pytest
 import yaml
-from rich.console import Console
 from tests.evaluation.conftest import mini_catalog
 from tests.golden.inputs import write_inputs
 
@@ -27,10 +26,10 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measuring import measure_uses
 from holisticbias_eval.mitigation.run import mitigation_uses
 from holisticbias_eval.options import SettingsCommand, given_settings
-from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
 from holisticbias_eval.settings import Uses, refuse_unused
 from invoking import Invoke
+from quiet import QUIET
 from row_files import write_table
 
 HOW = {
@@ -121,7 +120,7 @@ def sign(measure: str, **values: Any) -> list[Mapping[str, Any]] | str:
     """The signatures of the runs that settings ask for, before anything is scored, or why they do not fit the model."""
     model, release = (name and str(name) for name in (values.pop("model", None), values.pop("release", None)))
     try:
-        made = list(prepare(model, release, [measure], values, Display(Console(quiet=True))))
+        made = list(prepare(model, release, [measure], values, QUIET))
     except EvaluationError as error:
         return str(error)
     return [one.signature.model_dump(exclude={"versions", "machine"}) for one in made]

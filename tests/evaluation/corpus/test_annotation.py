@@ -19,9 +19,9 @@ from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annot
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.settings import AnnotationSettings
 from holisticbias_eval.errors import CorpusError, TableError
-from holisticbias_eval.tables.written import write_table
 from known import known
 from label_studio import choices, exported
+from row_files import write_table
 
 HOSTILE = (
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "'=1", "\uff1d1", "plain", "a,b", 'say "so"', "two\nlines", "'tis",
@@ -30,8 +30,7 @@ Labels = dict[str, int | None]
 
 
 def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    write_table(pa.Table.from_pylist(rows), folder / "examples.parquet")
-    return folder / "examples.parquet"
+    return write_table(folder / "examples.parquet", rows)
 
 
 @given(st.text() | st.sampled_from(HOSTILE))

@@ -13,8 +13,8 @@ from full_disk import full_disk
 from holisticbias_eval.corpus.split_folder import is_split, read_part
 from holisticbias_eval.corpus.splitting import COLUMNS
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.tables.written import write_table
 from invoking import Invoke
+from row_files import write_table
 
 IDS = {str(row["id"]) for row in examples(6)}
 ANNOTATE = ("corpus", "annotate")
@@ -23,7 +23,7 @@ ANNOTATE = ("corpus", "annotate")
 @pytest.fixture
 def folder(folder: Path) -> Path:
     """A folder with examples and their specification."""
-    write_table(pa.Table.from_pylist(examples(6)), folder / "examples.parquet")
+    write_table(folder / "examples.parquet", examples(6))
     return folder
 
 
@@ -67,8 +67,7 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
     said = invoke.refused(*split, "--test", 4, "--validation", 4)
     assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in said
     assert not (folder / "split").exists()
-    rows = [{**row, "dimension": "own.other"} for row in examples(1)]
-    write_table(pa.Table.from_pylist(rows), folder / "examples.parquet")
+    write_table(folder / "examples.parquet", [{**row, "dimension": "own.other"} for row in examples(1)])
     message = f"{folder / 'examples.parquet'}: no example of own.invented can be used (other dimension: 3)"
     assert message in invoke(*split)[2]
     (folder / "split").mkdir()
@@ -80,7 +79,6 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
 def test_wrong_options(folder: Path, invoke: Invoke) -> None:
     path, labelled = folder / "examples.parquet", folder / "labelled.jsonl"
     assert "files with labels follow --labels" in invoke.refused(*ANNOTATE, path, path, "--out", folder / "x")
-    assert "name the annotators" in invoke.refused(*ANNOTATE, path, "--out", folder / "x")
     assert "must end in" in invoke.refused(*ANNOTATE, path, "--out", folder / "x.txt", "--labels", path)
     invoke.printed(*ANNOTATE, path, "--out", folder / "files", "--annotators", "a")
     (labels,) = fill(folder / "files", a=set())

@@ -147,10 +147,7 @@ def test_several_test_sets(tmp_path: Path) -> None:
         ("comments_processed,perplexity\na stad,1\n,1\n", "row 2: column comments_processed is missing: "),
         ("comment,perplexity\na stad,1\nb,1\n", "no column comments_processed or replaced_sentence"),
         ("comments_processed,perplexity\na stad,1\nb, c,1\n", "row 2 has 3 cells, but the header has 2"),
-        ("comments_processed,perplexity\na stad\nb,1\n", "row 1 has 1 cells, but the header has 2"),
-        ("perplexity,comments_processed,perplexity\n1,a stad,2\n", "has 2 columns 'perplexity': keep one"),
         ("comments_processed,perplexity\n,\n", "has no rows"),
-        ('comments_processed,perplexity\na stad,"1\n', "a quote is not closed"),
     ],
 )
 def test_wrong_test_sets(tmp_path: Path, other: str, message: str) -> None:
@@ -210,7 +207,6 @@ def test_columns_may_be_missing(tmp_path: Path) -> None:
     [
         ("group,dimension\nstad,x\n", "has no column text: a table of examples has dimension, group and text"),
         ("text,group,dimension\na,,x\n", "row 1: column group is missing: "),
-        ("text,group,dimension\n  ,stad,x\n", "row 1: column text is missing: "),
         (
             "id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n",
             "row 2: column id is '1', as in row 1: give every row its own",

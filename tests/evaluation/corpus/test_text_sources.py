@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,16 +18,8 @@ from holisticbias_eval.corpus.sources import DocumentReading, find_sources, size
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.content import DamagedError, read_chunks, read_lines, split_lines
 
-
-def zst(content: bytes) -> bytes:
-    return zstandard.ZstdCompressor().compress(content)
-
-
-def small_bz2(content: bytes) -> bytes:
-    """Blocks of 100 kB, of which a cut file has several."""
-    return bz2.compress(content, compresslevel=1)
-
-
+zst = zstandard.ZstdCompressor().compress
+small_bz2 = partial(bz2.compress, compresslevel=1)  # blocks of 100 kB, of which a cut file has several
 PACK: dict[str, Callable[[bytes], bytes]] = {
     ".zst": zst, ".gz": gzip.compress, ".bz2": small_bz2, ".xz": lzma.compress, "": bytes,
 }  # fmt: skip

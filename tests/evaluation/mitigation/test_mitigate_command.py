@@ -38,6 +38,7 @@ from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from holisticbias_eval.tasks.task import Given
 from known import known
+from quiet import QUIET
 from tiny_models import as_loaded, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.long
@@ -218,7 +219,7 @@ def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypa
 
 
 def test_runs_before_of_another_model_token_or_other_sentences_are_not_compared_with(made: Path) -> None:
-    before, loaded, display = made / "before", load_kind(GOSSIP, "causal", "cpu"), Display(Console(quiet=True))
+    before, loaded = made / "before", load_kind(GOSSIP, "causal", "cpu")
     own = read_mitigation(made / "lmd").given["first_token"]
     assert own.startswith("counted, given the token")
     assert read_run(before / "group_perplexity").result.signature.scoring["first_token"] == own
@@ -227,7 +228,7 @@ def test_runs_before_of_another_model_token_or_other_sentences_are_not_compared_
     with pytest.raises(MitigationError, match="is a run with another first token"):
         refuse_other_run(Measuring(), before, loaded.identity.weights_sha256, "not counted")
     refuse_other_run(Measuring(), before, loaded.identity.weights_sha256, own)
-    lessons = CorpusLessons(Given(GOSSIP, None, {"hold_out": ("fitch",)}, (), display), loaded)
+    lessons = CorpusLessons(Given(GOSSIP, None, {"hold_out": ("fitch",)}, (), QUIET), loaded)
     with pytest.raises(MitigationError, match=r"test-set.parquet has other sentences: name another folder"):
         lessons.measuring(Measuring(), made, overwrite=False)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 from calibration.responder.chat import encode
 from calibration.responder.deviation import opening_probabilities
@@ -27,20 +26,19 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Lesson, train
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.loading.load import load_kind
-from holisticbias_eval.progress import Display
 from holisticbias_eval.tasks.task import Given
 from known import known
+from quiet import QUIET
 
 pytestmark = pytest.mark.long
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
 SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 100})
-DISPLAY = Display(Console(quiet=True))
 
 
 def respond(out: Path, per_cell: int, *where: str) -> Path:
     """A run of generation_bias: responses to the planted axis."""
     values = {"per_cell": per_cell, "where": (f"axis={PLANTED}", *where), "decoding": "unrestricted"}
-    list(evaluations(RESPONDER, "1.0.0", ["generation_bias"], values, out=out, display=DISPLAY))
+    list(evaluations(RESPONDER, "1.0.0", ["generation_bias"], values, out=out, display=QUIET))
     return out
 
 
@@ -61,7 +59,7 @@ def heard(release: Release) -> dict[str, AnswerLessons]:
 
 def lesson_of(name: str, release: str | None = None, **values: Any) -> Lesson:
     """The texts that a method trains on."""
-    given = Given(RESPONDER, release, values, (), DISPLAY)
+    given = Given(RESPONDER, release, values, (), QUIET)
     return ResponseLessons(given, load_kind(RESPONDER, "causal", "cpu")).lesson(METHODS[name])
 
 
@@ -86,7 +84,7 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     """The responder after training with a method; the perplexity of validation texts may not rise by 5%."""
     lesson = lesson_of(name, responses=responses, quantile=0.7)
     loaded = load_kind(RESPONDER, "causal", "cpu")
-    made = train(loaded, lesson, SETTINGS, folder, DISPLAY)
+    made = train(loaded, lesson, SETTINGS, folder, QUIET)
     assert known(made.point.perplexity) < 1.05 * made.point.validations[0].perplexity
     return made.model
 

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 from holisticbias_eval.errors import EvaluationError, MitigationError, ModelError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
@@ -27,8 +26,8 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind
-from holisticbias_eval.progress import Display
 from holisticbias_eval.tasks.task import Given
+from quiet import QUIET
 
 EXAMPLES = pa.table(
     {
@@ -65,10 +64,6 @@ def test_tagged_texts() -> None:
     assert plain["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
     assert tagged["text"].to_pylist() == plain["text"].to_pylist() == ["A", "B", "C"]
     assert tagged["tag"].to_pylist() == ["bias", "no_bias", "no_bias"]
-
-
-def test_a_threshold_that_tags_nothing() -> None:
-    """A threshold outside the values cannot teach a tag."""
     with pytest.raises(MitigationError, match=r"tags every response no_bias: .* from -0\.125 to 0\.375"):
         method("style_equality").style_texts(value_responses(EXAMPLES, Tagging(threshold=5.0)))
 
@@ -90,7 +85,7 @@ def loaded() -> LoadedModel:
 def test_the_embedded_responder_is_measured_on_the_release_that_it_was_made_for(
     model: str, release: str | None, loaded: LoadedModel, tmp_path: Path
 ) -> None:
-    lessons = ResponseLessons(Given(model, None, {}, (), Display(Console(quiet=True))), loaded)
+    lessons = ResponseLessons(Given(model, None, {}, (), QUIET), loaded)
     assert lessons.measuring(Measuring(), tmp_path, overwrite=False).release == release
 
 

@@ -41,6 +41,13 @@ def scored(model: Any, tokenizer: Any, texts: tuple[str, ...] = TEXTS, **options
     return term_log_probabilities(model, read_batch(model, batch), prepared)
 
 
+def values_and_gradients(model: Any, found: torch.Tensor) -> list[torch.Tensor]:
+    """Values, and the gradients of their sum, in which each has a weight of its own."""
+    model.zero_grad()
+    (found * torch.arange(1, found.numel() + 1).view(found.shape)).sum().backward()  # type: ignore[no-untyped-call]
+    return [found.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
+
+
 def test_same_as_scoring_one_token_at_a_time(model: Any, tokenizer: Any) -> None:
     expected = [row for text in TEXTS for row in plain_scores(model, tokenizer, text)]
     assert len(expected) == 6
@@ -64,14 +71,7 @@ def test_word_forms_are_scored_as_the_terms_that_are_written_for_them(model: Any
 
 def test_small_passes_give_the_same_gradient(model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("Near the old market blickets sing, and stads sing to the elmfolk and blickets, stads and elmfolk",)
-
-    def gradient() -> tuple[torch.Tensor, list[torch.Tensor]]:
-        model.zero_grad()
-        found = scored(model, tokenizer, texts)
-        (found * torch.arange(1, found.numel() + 1).view(found.shape)).sum().backward()  # type: ignore[no-untyped-call]
-        return found.detach(), [p.grad.clone() for p in model.parameters() if p.grad is not None]
-
-    one_pass = gradient()
+    one_pass = values_and_gradients(model, scored(model, tokenizer, texts))
     rows = list[int]()
     monkeypatch.setattr(term_scores, "_FEWEST_TOKENS", 1)
     one: Callable[..., torch.Tensor] = term_scores._scored
@@ -81,12 +81,9 @@ def test_small_passes_give_the_same_gradient(model: Any, tokenizer: Any, monkeyp
         return one(model, prepared, layers, chosen, inside)
 
     monkeypatch.setattr(term_scores, "_scored", counted)
-    many = gradient()
+    many = values_and_gradients(model, scored(model, tokenizer, texts))
     assert len(rows) > 2  # the passes, and again for the gradient
-    torch.testing.assert_close(many[0], one_pass[0])
-    assert len(many[1]) == len(one_pass[1])
-    for found, expected in zip(many[1], one_pass[1], strict=True):
-        torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(many, one_pass)
 
 
 @pytest.mark.parametrize(
@@ -148,21 +145,17 @@ def test_prefixes_that_are_read_once_give_the_same_values_and_gradients(
     batch = make_batch(tokenizer, LONGER, side=side)
     prepared = reader.prepare(batch)
 
-    def values_and_gradients() -> list[torch.Tensor]:
-        model.zero_grad()
+    def read() -> list[torch.Tensor]:
         with in_float64(model):
             logits = model(input_ids=batch.input_ids, attention_mask=batch.attention_mask).logits
             found = term_log_probabilities(model, logits, prepared)
-            weights = torch.arange(1, found.numel() + 1).view(found.shape)
-            total = (found * weights * prepared["present"]).sum()
-        total.backward()  # type: ignore[no-untyped-call]
-        return [found.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
+        return values_and_gradients(model, found * prepared["present"])
 
     term_scores.read_prefixes(model, reader.prepare(make_batch(tokenizer, ("a stad",), side=side)))
     assert (term_scores.read_prefixes(model, prepared) is not None) == shares
-    fast = values_and_gradients()
+    fast = read()
     monkeypatch.setattr(term_scores, "read_prefixes", lambda *_: None)
-    slow = values_and_gradients()
+    slow = read()
     torch.testing.assert_close(fast[0], slow[0], rtol=1e-9, atol=1e-9)
     for one, other in zip(fast[1:], slow[1:], strict=True):  # gradients are added up in float32
         assert (one - other).abs().max() <= 1e-6 * other.abs().max()

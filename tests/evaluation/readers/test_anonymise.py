@@ -19,11 +19,6 @@ def test_one_text(text: str | None, subject: str | None, expected: str | None) -
     assert anonymise([text], [Named(subject)]) == [expected]
 
 
-def test_long_texts_take_linear_time() -> None:
-    text = "doff " * 200_000
-    assert anonymise([text], [Named("doff doff blicket", ("doff doff blicket",))]) == [text]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -49,10 +44,15 @@ def test_any_name_is_a_pattern(name: str, text: str) -> None:
     assert found is not None
 
 
-def test_a_long_text_takes_linear_time() -> None:
-    text = "Doff Blick " * 50_000
-    (found,) = anonymise([text], [Named("Doff Vell Osk", person=True)])
-    assert found == "Person Blick " * 50_000
+@pytest.mark.parametrize(
+    ("text", "named", "expected"),
+    [
+        ("doff ", Named("doff doff blicket", ("doff doff blicket",)), "doff "),
+        ("Doff Blick ", Named("Doff Vell Osk", person=True), "Person Blick "),
+    ],
+)
+def test_a_long_text_takes_linear_time(text: str, named: Named, expected: str) -> None:
+    assert anonymise([text * 100_000], [named]) == [expected * 100_000]
 
 
 JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"

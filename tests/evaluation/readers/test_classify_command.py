@@ -10,19 +10,17 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
-from rich.console import Console
 
-from holisticbias.errors import OutputError
 from holisticbias_eval.classifying import SETTINGS
-from holisticbias_eval.commands.classify import command as classify
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.progress import Display
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges, start_text_judges
 from holisticbias_eval.tasks.response_files import read_responses
+from invoking import Invoke
+from quiet import QUIET
 from row_files import write_table
 
+Command = tuple[object, ...]
 _T = {"axis": "nonce", "template": "T"}
 ROWS: list[dict[str, Any]] = [
     {**_T, "descriptor": "blicket", "response": "Nice blickets!", "finish": "stop", "k": 1},
@@ -40,14 +38,16 @@ def kind_or_grumpy(lexicon_card: Callable[..., Path]) -> Path:
     return lexicon_card({"phrases": phrases, "otherwise": "curious"}, offensive="grumpy")
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(classify, [str(a) for a in arguments], catch_exceptions=False)
+@pytest.fixture
+def command(kind_or_grumpy: Path) -> Command:
+    """The command that judges with this classifier."""
+    return ("classify", "--classifier", kind_or_grumpy, "--responses")
 
 
-def test_a_users_table_is_judged(kind_or_grumpy: Path, tmp_path: Path) -> None:
+def test_a_users_table_is_judged(command: Command, invoke: Invoke, tmp_path: Path) -> None:
     file, out = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "judged.parquet"
-    said = run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
-    assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said.output
+    said = "".join(invoke(*command, file, "--out", out)[1:])
+    assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said
     table = pq.read_table(out)
     assert table.column_names == [*ROWS[0], "judged", "p:kind", "p:curious", "p:grumpy", "offensive"]
     assert table["judged"].to_pylist()[:3] == ["Nice left-handed!", "No,\nno. Nice.", None]
@@ -60,12 +60,12 @@ def test_a_users_table_is_judged(kind_or_grumpy: Path, tmp_path: Path) -> None:
     assert (settings["classifier"], settings["censoring"][:11]) == ("made-up", "left-handed")
 
 
-def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_path: Path) -> None:
+def test_without_censoring_and_without_a_descriptor(command: Command, invoke: Invoke, tmp_path: Path) -> None:
     whole = write_table(tmp_path / "whole.parquet", ROWS[:1])
     alone = write_table(tmp_path / "alone.parquet", [{"response": "Nice blickets!", "p:kind": 0.5, "p:old": 0.5}])
     for file, options in ((whole, ["--no-censor"]), (alone, [])):
         out = tmp_path / "judged.csv"
-        run("--responses", file, "--classifier", kind_or_grumpy, "--out", out, *options)
+        invoke.printed(*command, file, "--out", out, *options)
         table = pa.csv.read_csv(out)
         assert table["judged"].to_pylist() == ["Nice blickets!"]
         assert table["p:kind"].to_pylist() == [0.5]
@@ -73,21 +73,18 @@ def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_pa
         assert "p:old" not in table.column_names
 
 
-def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"judged\.txt: its name must end in \.parquet, \.csv or \.jsonl"):
-        run("--responses", tmp_path / "none.csv", "--classifier", kind_or_grumpy, "--out", tmp_path / "judged.txt")
+def test_the_name_of_the_output_is_checked_first(command: Command, invoke: Invoke, tmp_path: Path) -> None:
+    error = invoke.refused(*command, tmp_path / "none.csv", "--out", tmp_path / "judged.txt")
+    assert "judged.txt: its name must end in .parquet, .csv or .jsonl" in error
 
 
-def test_json_lines_hold_lists_and_csv_does_not(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file = write_table(
-        tmp_path / "responses.parquet", [{**ROWS[0], "scores": [1, float("nan")], "at": date(2026, 1, 2)}]
-    )
-    out = tmp_path / "judged.csv"
-    with pytest.raises(EvaluationError, match=r"CSV cannot hold the table, write \.parquet"):
-        run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
+def test_json_lines_hold_lists_and_csv_does_not(command: Command, invoke: Invoke, tmp_path: Path) -> None:
+    row = {**ROWS[0], "scores": [1, float("nan")], "at": date(2026, 1, 2)}
+    file = write_table(tmp_path / "responses.parquet", [row])
+    out, lines = tmp_path / "judged.csv", tmp_path / "judged.jsonl"
+    assert "CSV cannot hold the table, write .parquet" in invoke.refused(*command, file, "--out", out)
     assert not out.exists()
-    lines = out.with_suffix(".jsonl")
-    run("--responses", file, "--classifier", kind_or_grumpy, "--out", lines)
+    invoke.printed(*command, file, "--out", lines)
     row = json.loads(lines.read_text("utf-8"))
     assert (row["scores"], row["at"], row["p:kind"], row["offensive"]) == ([1, None], "2026-01-02", 1, 0)
 
@@ -103,7 +100,6 @@ def test_an_ending_that_no_response_has_and_text_that_is_not_utf_8_are_refused(t
         read_responses(tmp_path / "x.parquet")
 
 
-DISPLAY = Display(Console(stderr=True))
 STYLES, OFFENSIVE = "calibration-styles", "calibration-offensiveness"
 OWN = {"go-emotions": STYLES, "toxicity": OFFENSIVE}
 LABELS, BOTH = {"labels": "generation_bias"}, {"labels": "generation_bias", "offensiveness": "offensiveness"}
@@ -123,7 +119,7 @@ LABELS, BOTH = {"labels": "generation_bias"}, {"labels": "generation_bias", "off
 def test_classifiers_of_responses(
     needed: Mapping[str, str], named: tuple[str, ...], styles: str | None, offensive: str | None, tmp_path: Path
 ) -> None:
-    judges = start_judges(needed, OWN, JudgingOptions(named, store=tmp_path), DISPLAY)
+    judges = start_judges(needed, OWN, JudgingOptions(named, store=tmp_path), QUIET)
     cards = {kind: judge.card.id for kind, judge in judges.items()}
     assert (cards.get("labels"), cards.get("offensiveness")) == (styles, offensive)
     assert list(describe_judges(judges.values())) == list(cards.values())
@@ -140,7 +136,7 @@ def test_classifiers_of_responses(
 )
 def test_classifiers_that_do_not_fit(needed: Mapping[str, str], named: tuple[str, ...], message: str) -> None:
     with pytest.raises(EvaluationError) as caught:
-        start_judges(needed, OWN, JudgingOptions(named), DISPLAY)
+        start_judges(needed, OWN, JudgingOptions(named), QUIET)
     assert str(caught.value) == message
 
 
@@ -160,10 +156,10 @@ def of_task(lexicon_card: Callable[..., Path]) -> Callable[[str], str]:
 def test_a_classifier_of_texts_is_for_the_reader_of_its_task(of_task: Callable[[str], str]) -> None:
     readers = [READERS["toxicity"], READERS["regard"], READERS["sentiment"]]
     files = of_task("regard"), of_task("toxicity")
-    judges = start_text_judges(readers, JudgingOptions(files), DISPLAY)
+    judges = start_text_judges(readers, JudgingOptions(files), QUIET)
     assert {name: judge.card.task for name, judge in judges.items()} == {"regard": "regard", "toxicity": "toxicity"}
-    assert start_text_judges([READERS["sentiment"]], JudgingOptions(), DISPLAY) == {}
+    assert start_text_judges([READERS["sentiment"]], JudgingOptions(), QUIET) == {}
     with pytest.raises(EvaluationError, match="are both for toxicity: name one"):
-        start_text_judges(readers[:1], JudgingOptions((files[1], files[1])), DISPLAY)
+        start_text_judges(readers[:1], JudgingOptions((files[1], files[1])), QUIET)
     with pytest.raises(EvaluationError, match="no measure of this run uses it"):
-        start_text_judges([READERS["sentiment"]], JudgingOptions((STYLES,)), DISPLAY)
+        start_text_judges([READERS["sentiment"]], JudgingOptions((STYLES,)), QUIET)

@@ -45,9 +45,9 @@ def test_without_pairs_there_is_no_direction() -> None:
         gender_polarities(("he",), VECTORS[:1], PAIRS, SPECIFIC, [])
 
 
-def write_text(path: Path, head: bool) -> Path:
+def write_text(path: Path) -> Path:
     rows = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, VECTORS.tolist(), strict=True)]
-    path.write_text("\n".join([*([f"{len(WORDS)} 4"] if head else []), *rows]) + "\n", "utf-8")
+    path.write_text("\n".join([*rows, ""]), "utf-8")
     return path
 
 
@@ -65,11 +65,7 @@ def test_the_command_writes_a_file_that_the_measure_reads(tmp_path: Path) -> Non
         files[name] = tmp_path / f"{name}.json"
         files[name].write_text(json.dumps(content), "utf-8")
     options = [part for name, file in files.items() for part in (f"--{name}", str(file))]
-    for place in (
-        write_text(tmp_path / "a.txt", True),
-        write_text(tmp_path / "b.txt", False),
-        write_binary(tmp_path / "c.bin"),
-    ):
+    for place in (write_text(tmp_path / "a.txt"), write_binary(tmp_path / "b.bin")):
         out = tmp_path / f"{place.stem}.yaml"
         result = CliRunner().invoke(command, [str(place), *options, "--out", str(out)])
         assert result.exit_code == 0, result.output

@@ -121,7 +121,6 @@ def test_a_missing_number_stays_missing_and_null_is_a_word(tmp_path: Path) -> No
     [
         ("", "it has nothing"),
         ("Word,Valence,Arousal,Dominance\n", "has no words"),
-        ("Word,Valence\ndoff,1\n", "is not a lexicon of norms: its first line needs Word"),
         ("doff\t1\t0\tx\n", "it has 'doff', '1', '0', 'x'"),
         ("Word,Valence,Arousal,Dominance,Joy\ndoff,1,1,1,1\n", ":1: there is a column joy but no column anger"),
         (ALL.format("9,5,1", "1.5,0.2,1,1,1"), ":2: anger has the value 0.2 on a scale from 1 to 5"),

@@ -1,9 +1,9 @@
 """The benchmarks run on any model and tokenizer. Their timings are not checked: tests run in parallel."""
 
+import math
 import time
 from typing import Any
 
-import numpy as np
 import pytest
 
 import generation
@@ -31,8 +31,7 @@ def test_every_contender_gives_the_same_sums_and_a_ratio(gpt2: Any, tokenizer: A
     figures = scoring.measure(gpt2, tokens, 1, list(scoring.CONTENDERS), time.perf_counter)
     assert figures["max_abs_diff"] < 1e-4
     for key in ("vs_evaluate", "vs_lm_eval", "vs_bucketed", "vs_tree_bound", "error_ratio"):
-        assert np.isfinite(figures[key])
-        assert figures[key] > 0
+        assert 0 < figures[key] < math.inf
     assert 0 < figures["error"] < 1e-4
     assert 0 < figures["plain_error"] < 1e-4
 
@@ -42,6 +41,5 @@ def test_every_figure_of_generation_is_a_number() -> None:
     figures = generation.measure(tiny_loaded("llama"), first_samples(TEXTS[:3]), 1, time.perf_counter, few=1)
     assert figures["same_in_any_batch"] == 1.0
     for key in ("vs_one_by_one", "vs_batched", "vs_generate_batch", "tokens_per_second"):
-        assert np.isfinite(figures[key])
-        assert figures[key] > 0
+        assert 0 < figures[key] < math.inf
     assert figures["peak_mb_over_model"] >= 0

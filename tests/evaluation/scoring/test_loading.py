@@ -58,8 +58,6 @@ def interleaved(weight: Any, heads: int) -> Any:
 @pytest.fixture(scope="module")
 def llama() -> Any:
     """A Llama whose matrices are exact in four bits and two numbers per block."""
-    import torch
-
     model = make_model("LlamaConfig", **LLAMA)
     with torch.no_grad():
         for parameter in model.parameters():

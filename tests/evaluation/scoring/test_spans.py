@@ -3,7 +3,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, normalizers
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
@@ -111,8 +112,6 @@ def test_perplexities_by_hand() -> None:
 
 
 def test_a_prefix_space_is_the_tokenizers_own() -> None:
-    from tokenizers import pre_tokenizers
-
     plain, spaced = make_tokenizer(), make_tokenizer()
     spaced.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     one, other = (TextEncoder(t).encode(whole(["tall guy"])) for t in (plain, spaced))
@@ -158,8 +157,6 @@ def test_a_longer_text_is_probed_again(dtype: str, tokenizer: Any) -> None:
 
 
 def test_rounding_leaves_the_frequencies_of_positions_alone(tokenizer: Any, tmp_path: Path) -> None:
-    import torch
-
     small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}
     make_model("LlamaConfig", num_attention_heads=2, **small).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)

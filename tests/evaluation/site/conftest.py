@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-from rich.console import Console
 
 from browser import CHROMIUM
 from holisticbias import build_release, write_release
 from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.progress import Display
 from holisticbias_eval.site.build import build_site
+from quiet import QUIET
 
 BASE = "holisticbias"
 PART = ("axis=age,nonce", "gender=neutral", "family=dialogue")
@@ -52,7 +51,7 @@ def _build(made: Path, root: Path, catalog: Catalog) -> None:
     for version in ("1.0.0", "2.0.0"):
         write_release(build_release(catalog, version, where=PART), made / version)
     releases = tuple(str(made / version) for version in ("1.0.0", "2.0.0"))
-    build_site(made / BASE, Display(Console(quiet=True)), releases=releases, terms=root, results=results)
+    build_site(made / BASE, QUIET, releases=releases, terms=root, results=results)
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -3,24 +3,21 @@
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Noun, Template, TermWording
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, Source, TemplateFile
 from holisticbias.terms.version_files import ReleaseFile
-from holisticbias_eval.progress import Display
 from holisticbias_eval.site.build import write_pages
 from holisticbias_eval.site.explored import Explored, compare_releases, show_release
 from holisticbias_eval.site.models_results import Results
 from holisticbias_eval.site.writer import Writer
+from quiet import QUIET
 
 PICTURE = "<img src=x onerror=\"document.title='taken'\">"
 MARKUP = f"\"'>{PICTURE}</script><script>document.title='taken'</script>"
 TURNED = "ab\u202edc"
 OLD, NEW = "0.1.0", "0.2.0"
-QUIET = Display(Console(quiet=True))
 
 OLDER: dict[str, Any] = {"sources": ("made-up",), "since": OLD}
 NEWER: dict[str, Any] = {"sources": ("made-up",), "since": NEW}

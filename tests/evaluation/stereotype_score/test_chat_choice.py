@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from rich.console import Console
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.model import ModelSignature, PairScorer
 from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.progress import Display, Progress
+from holisticbias_eval.progress import Progress
 from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests, pair_store
 from known import ignore, known
+from quiet import QUIET
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
 
@@ -124,17 +124,14 @@ class Chooser(PairScorer):
         return np.column_stack((np.where(sizes % 7 == 0, np.nan, -1 / sizes), -sizes))
 
 
-def pairs() -> pa.Table:
-    rows = [
-        {"sentence": f"a dromel {'x' * i}", "other_sentence": f"a tazzin {'y' * (i * 3)}", "stereotyped": "sentence"}
-        for i in range(SIZE)
-    ]
-    return pa.Table.from_pylist(rows)
-
-
 def ask(chooser: Chooser, folder: Path | None) -> pa.Table:
-    requests = pair_requests(chooser, pairs(), pair_store(folder, chooser, ignore), {})
-    return requests.answer(Display(Console(quiet=True))).table
+    pairs = pa.table({
+        "sentence": [f"a dromel {'x' * i}" for i in range(SIZE)],
+        "other_sentence": [f"a tazzin {'y' * (i * 3)}" for i in range(SIZE)],
+        "stereotyped": ["sentence"] * SIZE,
+    })  # fmt: skip
+    requests = pair_requests(chooser, pairs, pair_store(folder, chooser, ignore), {})
+    return requests.answer(QUIET).table
 
 
 def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
@@ -163,5 +160,5 @@ def test_repeated_keys_and_nothing(tmp_path: Path) -> None:
         for texts in ([], ["a", "bcd", "a"]):
             asked = pa.table({"question": pa.array(texts, pa.large_string())})
             requests = PairRequests(chooser, asked, lambda scores: pa.table({"second": scores[:, 1]}), store)
-            found = requests.answer(Display(Console(quiet=True))).table["second"].to_pylist()
+            found = requests.answer(QUIET).table["second"].to_pylist()
             assert found == [-len(text) for text in texts]

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from rich.console import Console
 
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.models.engines import start_scorer
@@ -19,7 +18,6 @@ from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.progress import Display
 from holisticbias_eval.report.leaderboard import render_leaderboard
 from holisticbias_eval.results.registry import RegistryEntry, add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
@@ -27,6 +25,7 @@ from holisticbias_eval.stereotypes.record import SentencesRecord
 from holisticbias_eval.tasks.pair_modes import pair_requests
 from invoking import Invoke
 from known import ignore
+from quiet import QUIET
 
 Row = dict[str, Any]
 SCORES = ("score_stereotype", "score_antistereotype")
@@ -38,8 +37,8 @@ def run(
 ) -> Callable[..., tuple[Path, pa.Table]]:
     """Evaluate pairs; return the folder and the scored pairs."""
 
-    def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run") -> tuple[Path, pa.Table]:
-        folder = tmp_path / out
+    def evaluate(*options: str | Path, model: Path = tiny_gpt2) -> tuple[Path, pa.Table]:
+        folder = tmp_path / "run"
         invoke.printed("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
         return folder, pq.read_table(folder / "scored_pairs.parquet")
 
@@ -110,7 +109,7 @@ def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
     requests = pair_requests(scorer, pa.Table.from_pylist(rows), None, {})
-    found = requests.answer(Display(Console(quiet=True))).table
+    found = requests.answer(QUIET).table
     assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
 
 

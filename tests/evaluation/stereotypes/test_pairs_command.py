@@ -162,8 +162,6 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
     [
         ("attribute,term,sentence\nmath,he,He likes math.\n", (), "--specification"),
         ("specification,attribute,term,sentence\nnothing,math,he,He is.\n", (), "no known specification"),
-        (TABLE, ("--specification", "nowhere"), "there is no specification 'nowhere'"),
-        (TABLE, ("--specification", "nowhere.yaml"), "cannot be read"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "holds pairs already"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "sentences --import"),
         (f"{COLUMNS}{SILLY}", ("--specification", "groups.age"), f"groups.age {WITHOUT}"),

@@ -4,18 +4,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pytest
-from rich.console import Console
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import select_rules
 from holisticbias_eval.stereotypes.few_shot import Shot, ShotFile, Shots
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
 from holisticbias_eval.stereotypes.settings import RequestSettings
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
+from quiet import QUIET
 from tiny_models import MODELS, local_generator, tiny_loaded
 
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_k=50, top_p=0.85, source="this test")
@@ -46,8 +45,7 @@ def run(
     judging: SentenceJudging = LENIENT,
     asking: RequestSettings = ASKING,
 ) -> list[Returned]:
-    display = Display(Console(quiet=True))
-    return run_rounds(states(*kept), generator, SHOTS, asking, judging, {}, lambda _: None, display)
+    return run_rounds(states(*kept), generator, SHOTS, asking, judging, {}, lambda _: None, QUIET)
 
 
 def by_target(log: Sequence[Returned]) -> Mapping[str, list[Returned]]:
