@@ -26,7 +26,7 @@ def pity(rng: np.random.Generator, descriptor: str, prompt: str) -> str | None:
 
 
 def made_responses(
-    descriptors: Mapping[str, tuple[str, ...]] | None = None,
+    descriptors: Mapping[str, tuple[str, ...]] | None,
     draws: int = 15,
     say: Say = lambda rng, descriptor, prompt: None,
     seed: int = 0,

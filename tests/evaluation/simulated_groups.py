@@ -37,9 +37,9 @@ def figures_of(table: pa.Table, measure: GroupMeasure | None = None) -> Figures:
     return Figures((measure or Zeal()).figures(table, MeasureSettings()).figures)
 
 
-def view_of(table: pa.Table, measure: GroupMeasure | None = None) -> View:
+def view_of(table: pa.Table) -> View:
     """The figures with their table."""
-    return View(figures_of(table, measure), table)
+    return View(figures_of(table), table)
 
 
 def sections_of(table: pa.Table) -> dict[str, Section]:

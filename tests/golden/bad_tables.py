@@ -12,8 +12,8 @@ Changed = tuple[str, str, bytes]
 """The fault, the name of a file, and its content."""
 
 
-def _with(rows: Rows, column: str, value: Any, place: int = 3) -> Rows:
-    return [{**row, column: value} if i == place else row for i, row in enumerate(rows)]
+def _with(rows: Rows, column: str, value: Any) -> Rows:
+    return [{**row, column: value} if i == 3 else row for i, row in enumerate(rows)]
 
 
 def _changed(rows: Rows) -> Iterator[Changed]:

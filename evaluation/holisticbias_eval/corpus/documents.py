@@ -59,7 +59,7 @@ class TextDocument:
         return _BOT_NAME.fullmatch(self.author or "") is not None or _BOT_WORDS.search(self.text) is not None
 
 
-def row_document(row: Mapping[str, object], place: str, field: str | None = None) -> TextDocument | None:
+def row_document(row: Mapping[str, object], place: str, field: str | None) -> TextDocument | None:
     """The document of a row, null if it has no text in ``field``, by default in the first of ``FIELDS``."""
     text = next((row[name] for name in ((field,) if field else FIELDS) if isinstance(row.get(name), str)), None)
     if not isinstance(text, str):

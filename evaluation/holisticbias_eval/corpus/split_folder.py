@@ -47,7 +47,7 @@ def make_split(examples: Path, name: str, out: Path, settings: SplitSettings, di
 
 
 def write_split(
-    split: Split, folder: Path, specification: Specification, settings: SplitSettings, source: str | None = None
+    split: Split, folder: Path, specification: Specification, settings: SplitSettings, source: str | None
 ) -> None:
     """Write the three parts and ``split.json``; an earlier split in the folder is replaced. Raises ``OutputError``.
 

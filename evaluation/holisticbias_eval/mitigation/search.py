@@ -64,7 +64,7 @@ def plan_mitigation(lesson: Lesson, loaded: LoadedModel, search: Search) -> Miti
 
 
 def train_lesson(
-    lesson: Lesson, loaded: LoadedModel, search: Search, out: Path, display: Display, *, overwrite: bool = False
+    lesson: Lesson, loaded: LoadedModel, search: Search, out: Path, display: Display, *, overwrite: bool
 ) -> Mitigation:
     """Train every point, and write the model of the best one with its record; return the record.
 

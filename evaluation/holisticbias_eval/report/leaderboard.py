@@ -88,8 +88,8 @@ def _notes(entries: Sequence[RegistryEntry]) -> Iterator[str]:
     yield from (f"{model}: {note}" for model, note in dict.fromkeys(notes))
 
 
-def print_leaderboard(entries: Sequence[RegistryEntry], console: Console | None = None) -> None:
+def print_leaderboard(entries: Sequence[RegistryEntry]) -> None:
     """Print the tables, and what they do not say."""
     said = tuple(Paragraph(note, "note") for note in (*_notes(entries), REMINDER))
     section = Section("leaderboard", "Registry of results", (*leaderboard_tables(entries), *said))
-    print_section(section, console or Console(highlight=False))
+    print_section(section, Console(highlight=False))

@@ -126,7 +126,7 @@ def _parts(chapter: Chapter) -> Iterator[Part]:
         yield from (block for block in section.blocks if not isinstance(block, Paragraph))
 
 
-def text_blocks(section: Section, known: Sequence[Table] = ()) -> Iterator[Paragraph | Table]:
+def text_blocks(section: Section, known: Sequence[Table]) -> Iterator[Paragraph | Table]:
     """The blocks of a section, each chart as a table unless one of the ``known`` tables has all its values."""
     for block in section.blocks:
         if isinstance(block, (Paragraph, Table)):

@@ -59,7 +59,7 @@ def run_report(run: Run) -> Report:
     )
 
 
-def measurement_report(measure: str, scores: str, view: View, further: tuple[Section, ...] = ()) -> Report:
+def measurement_report(measure: str, scores: str, view: View, further: tuple[Section, ...]) -> Report:
     """The report of a measure of a table of scores, which has this name."""
     found = MEASURES[measure]
     chapter = Chapter(found.info, (*found.sections(view), *further))

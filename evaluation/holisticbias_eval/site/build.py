@@ -28,10 +28,10 @@ def build_site(
     out: Path,
     display: Display,
     *,
-    releases: Sequence[str] = (),
+    releases: Sequence[str],
     runs: Sequence[Path] = (),
-    terms: Path | None = None,
-    results: Path | None = None,
+    terms: Path | None,
+    results: Path | None,
     docs: Path | None = None,
 ) -> None:
     """Write the site to a folder, whole or not at all; replaces an earlier site.

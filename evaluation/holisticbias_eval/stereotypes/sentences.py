@@ -82,7 +82,7 @@ def make_sentences(
     out: Path,
     *,
     display: Display,
-    overwrite: bool = False,
+    overwrite: bool,
 ) -> MadeSentences:
     """Let a generator write sentences for each attribute, and write the accepted sentences.
 
@@ -120,7 +120,7 @@ def import_sentences(
     out: Path,
     *,
     display: Display,
-    overwrite: bool = False,
+    overwrite: bool,
 ) -> MadeSentences:
     """Judge the sentences of a file by the rules, and write the accepted ones; see ``read_sentences``.
 

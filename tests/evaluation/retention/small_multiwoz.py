@@ -34,12 +34,12 @@ def dialogue(area: str) -> dict[str, Any]:
     return {"goal": {"hotel": {}}, "log": log}
 
 
-def write_multiwoz(folder: Path, ending: str = "json", train: int = 30, test: int = 12) -> Path:
-    """Write dialogues ``SNG0000.json`` and so on: first those to train on, then one to validate, then those to test."""
+def write_multiwoz(folder: Path, ending: str = "json") -> Path:
+    """Write dialogues ``SNG0000.json`` and so on: thirty to train on, one to validate, and twelve to test."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = [f"SNG{i:04}.json" for i in range(train + 1 + test)]
+    names = [f"SNG{i:04}.json" for i in range(43)]
     content = {name: dialogue(AREAS[i % len(AREAS)]) for i, name in enumerate(names)}
     (folder / "data.json").write_text(json.dumps(content), "utf-8")
-    (folder / f"valListFile.{ending}").write_text(names[train] + "\n", "utf-8")
-    (folder / f"testListFile.{ending}").write_text("\n".join(names[train + 1 :]) + "\n", "utf-8")
+    (folder / f"valListFile.{ending}").write_text(names[30] + "\n", "utf-8")
+    (folder / f"testListFile.{ending}").write_text("\n".join(names[31:]) + "\n", "utf-8")
     return folder

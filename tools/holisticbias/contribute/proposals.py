@@ -30,6 +30,7 @@ POSITIONS: Mapping[Position, str] = {
 }
 """Where a term of each position goes, with an example."""
 _NEAR = 3  # ids like an unknown id
+_SIMILAR = 5  # ids of terms like a text
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
 _IRREGULAR = {"person": "people", "man": "men", "child": "children", "wife": "wives"}
 _VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
@@ -106,13 +107,13 @@ def _plural_word(word: str) -> str:
     return re.sub(r"y$", "ies", word) if re.search(r"[^aeiou]y$", word) else f"{word}s"
 
 
-def similar_terms(catalog: Catalog, text: str, most: int = 5) -> tuple[str, ...]:
-    """Ids of at most ``most`` terms and nouns with a similar text, the most similar first."""
+def similar_terms(catalog: Catalog, text: str) -> tuple[str, ...]:
+    """Ids of at most five terms and nouns with a similar text, the most similar first."""
     texts: dict[str, list[str]] = {}
     for entry in (e for file in (*catalog.axes, *catalog.genders) for e in file.entries):
         texts.setdefault(fold(entry.text), []).append(entry.id)
-    close = difflib.get_close_matches(fold(text), texts, n=most, cutoff=0.85)
-    return tuple(entry_id for key in close for entry_id in texts[key])[:most]
+    close = difflib.get_close_matches(fold(text), texts, n=_SIMILAR, cutoff=0.85)
+    return tuple(entry_id for key in close for entry_id in texts[key])[:_SIMILAR]
 
 
 def near_ids(catalog: Catalog, wanted: str, ids: Collection[str]) -> tuple[str, ...]:
@@ -217,6 +218,7 @@ def _words(text: str) -> list[str]:
 
 
 AFTER_THE_NOUN = "after_the_noun"  # the bucket that an axis has for all terms after the noun
+_LIKELY = 4  # buckets of terms like a text
 _LIKE = 0.4  # least likeness of a text and a bucket: a word in at most two buckets, or nearly all letters
 _MOST_LISTED = 20
 
@@ -233,8 +235,8 @@ def possible_buckets(axis: DescriptorFile, position: Position) -> tuple[str, ...
     return tuple(bucket for bucket in axis.buckets if position == "after" or bucket != AFTER_THE_NOUN)
 
 
-def likely_buckets(axis: DescriptorFile, text: str, position: Position, most: int = 4) -> tuple[str, ...]:
-    """The buckets of the terms that are most like a text, the most similar first; empty if none is alike.
+def likely_buckets(axis: DescriptorFile, text: str, position: Position) -> tuple[str, ...]:
+    """At most four buckets of the terms that are most like a text, the most similar first; empty if none is alike.
 
     A word that a text shares with the terms or the name of a bucket counts for more, the fewer buckets have it.
     """
@@ -250,7 +252,7 @@ def likely_buckets(axis: DescriptorFile, text: str, position: Position, most: in
         for bucket, others in texts.items()
     }
     ranked = sorted(likeness, key=lambda bucket: -likeness[bucket])
-    return tuple(bucket for bucket in ranked[:most] if likeness[bucket] >= _LIKE)
+    return tuple(bucket for bucket in ranked[:_LIKELY] if likeness[bucket] >= _LIKE)
 
 
 def _long_words(text: str) -> set[str]:

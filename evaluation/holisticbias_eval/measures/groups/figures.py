@@ -97,7 +97,7 @@ class Layout:
         return np.where((rows > 1) & ~self.shares, found, np.nan)
 
 
-def lay_out(readings: Sequence[Reading], chosen: Bools, offset: int = 0) -> Layout:
+def lay_out(readings: Sequence[Reading], chosen: Bools, offset: int) -> Layout:
     """The columns of the chosen rows; other rows are 0. ``offset`` is the number of columns that stand before them."""
     quantities: list[Quantity] = []
     columns: list[Floats] = [chosen.astype(float)]

@@ -25,9 +25,9 @@ class DimensionFigures(MeasureFigures):
         """The figure of a dimension on a scale with these further keys."""
         return self.get(name, {"dimension": dimension.name, "scale": scale, **keys})
 
-    def value_of(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> float | None:
-        """Its value; ``None`` if there is no such figure or it is not defined."""
-        return self.value(name, {"dimension": dimension.name, "scale": scale, **keys})
+    def value_of(self, name: str, dimension: Dimension, **keys: str) -> float | None:
+        """Its value on the log scale; ``None`` if there is no such figure or it is not defined."""
+        return self.value(name, {"dimension": dimension.name, "scale": "log", **keys})
 
     def test(self, dimension: Dimension) -> str:
         """The t test that fits the table: paired if sentences are."""
@@ -77,11 +77,11 @@ def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
         yield f"{name}: F of log-perplexity is not defined."
         return
     interval = interval_words(f.interval, "F", ", {}")
-    permuted = shown.value_of("f_permuted_p", dimension, "log")
+    permuted = shown.value_of("f_permuted_p", dimension)
     within = shown.of("f_within", dimension, "log")
     p = permuted if permuted is not None else within.p_value if within else f.p_value
     compared = ""
-    point = shown.value_of("f_null_95", dimension, "log")
+    point = shown.value_of("f_null_95", dimension)
     if point is not None:
         compared = f"; 95% of permuted groups give at most {show(point, 'F')}"
     said = "is not known to differ" if p is None else "differs" if p < SIGNIFICANCE else "is not shown to differ"
@@ -98,7 +98,7 @@ def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
         return
     differing = [f for f in pairs if f.differs]
     most = max(differing or pairs, key=lambda f: abs(f.value or 0.0))
-    means = [shown.value_of("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
+    means = [shown.value_of("mean", dimension, group=most.keys[side]) for side in ("first", "second")]
     ratio = ""
     if means[0] is not None and means[1] is not None:
         first, second = (show(math.exp(mean), "perplexity") for mean in means if mean is not None)

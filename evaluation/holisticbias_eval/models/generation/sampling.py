@@ -83,9 +83,7 @@ class Candidates:
     complete: Tensor
 
 
-def find_candidates(
-    scores: Tensor, top_k: int | None, top_p: float | None, margin: float, size: int = FIRST
-) -> Candidates:
+def find_candidates(scores: Tensor, top_k: int | None, top_p: float | None, margin: float, size: int) -> Candidates:
     """Apply top-k and then top-p to float32 scores of shape ``[rows, vocabulary]``, as transformers does.
 
     All tokens that equal the ``top_k``-th remain. A token remains if the likelier

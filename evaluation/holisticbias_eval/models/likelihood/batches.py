@@ -13,7 +13,7 @@ from holisticbias_eval.models.loading.running import in_batches
 from holisticbias_eval.models.sequences import Pack, Tree, cut_packs, distinct_sequences, equal_groups, place_nodes
 from holisticbias_eval.progress import Notice, Progress
 
-TILE = 2048
+_TILE = 2048
 _LOGITS_AT_ONCE = 16_000_000
 
 
@@ -101,7 +101,7 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
     return values
 
 
-def log_normalisers(hidden: Tensor, weight: Tensor, bias: Tensor | None, tile: int = TILE) -> Tensor:
+def log_normalisers(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Log-sum-exp of all logits of each state, in float32; shape ``[states]``.
 
     ``hidden`` has shape ``[states, width]``, ``weight`` ``[vocabulary, width]``.
@@ -111,12 +111,12 @@ def log_normalisers(hidden: Tensor, weight: Tensor, bias: Tensor | None, tile: i
 
     largest = torch.full((len(hidden),), float("-inf"), device=hidden.device)
     total = torch.zeros_like(largest)
-    buffer = torch.empty((len(hidden), tile), dtype=hidden.dtype, device=hidden.device)
-    for start in range(0, len(weight), tile):
-        part = weight[start : start + tile]
-        logits = torch.matmul(hidden, part.T, out=buffer if len(part) == tile else None)
+    buffer = torch.empty((len(hidden), _TILE), dtype=hidden.dtype, device=hidden.device)
+    for start in range(0, len(weight), _TILE):
+        part = weight[start : start + _TILE]
+        logits = torch.matmul(hidden, part.T, out=buffer if len(part) == _TILE else None)
         if bias is not None:
-            logits += bias[start : start + tile]
+            logits += bias[start : start + _TILE]
         scores = logits.float()
         peak = torch.maximum(largest, scores.amax(1))
         total = total * torch.exp(largest - peak) + scores.sub_(peak[:, None]).exp_().sum(1)

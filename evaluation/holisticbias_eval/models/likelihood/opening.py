@@ -89,7 +89,7 @@ def _before_content(tokenizer: Any, messages: list[dict[str, str]]) -> str | Non
     return before if content else None
 
 
-def choose_first_token(tokenizer: Any, wanted: str = AUTO) -> tuple[list[int], str]:
+def choose_first_token(tokenizer: Any, wanted: str) -> tuple[list[int], str]:
     """The ids of the tokens to put before each text, and the reason for them or for having none.
 
     ``wanted`` is a token, or one of the following. In no case is a token of chat turns chosen by itself.

@@ -85,7 +85,7 @@ def read_completion(content: bytes) -> Completion:
     return completion
 
 
-def read_answer(completion: Completion, stops: Sequence[str] = (), *, keeps_blank: bool = False) -> Answer:
+def read_answer(completion: Completion, stops: Sequence[str], *, keeps_blank: bool) -> Answer:
     """The response of an answer.
 
     A refusal in a separate field leaves the response empty and stands in ``reasoning``, after

@@ -21,6 +21,7 @@ LETTER = 6.4
 """Pixels a letter of 12 px takes, more or less."""
 LINE = 15
 """Height of a line of a label."""
+_LONGEST = 60  # characters of a label on a wide screen
 
 
 HUGE = 1e300
@@ -113,7 +114,7 @@ def label(text: str, y: float, narrow: int, wide: int = 60) -> tuple[Text, ...]:
     )
 
 
-def wrapped(text: str, y: float, narrow: int, kind: str = "", wide: int = 60) -> tuple[tuple[Text, ...], float]:
+def wrapped(text: str, y: float, narrow: int, kind: str = "") -> tuple[tuple[Text, ...], float]:
     """A label on the left in as many lines as a narrow screen needs, and the height of those after the first.
 
     A wide screen has one line, at the height of the last; only there a very long label is cut.
@@ -123,7 +124,7 @@ def wrapped(text: str, y: float, narrow: int, kind: str = "", wide: int = 60) ->
         return (Text(kind, MARGIN, y, lines[0]),), 0.0
     lower = LINE * (len(lines) - 1)
     own = (Text(f"{kind} narrow-only".strip(), MARGIN, y + LINE * i, line) for i, line in enumerate(lines))
-    return (Text(f"{kind} wide-only".strip(), MARGIN, y + lower, shorten(text, wide)), *own), lower
+    return (Text(f"{kind} wide-only".strip(), MARGIN, y + lower, shorten(text, _LONGEST)), *own), lower
 
 
 @dataclass(frozen=True, slots=True)
