@@ -12,7 +12,7 @@ from holisticbias.cli import main
 from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
-from tiny_models import tiny_model, tiny_tokenizer
+from tiny_models import saved, tiny_model, tiny_tokenizer
 
 LINES = "\ufeffI like to sail.\n\n  I have two cats. I live\u2028in\x85Ohio. \r\nMy job is to teach.\n"
 
@@ -87,9 +87,8 @@ def test_another_context_is_scored_again_and_the_same_is_not(
 
 def test_an_encoder_reads_the_context_as_it_stands(mini_release_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
     """The tokenizer of the model puts nothing around a text."""
-    model, tokenizer, tiny_bart = tiny_model("bart").eval(), tiny_tokenizer(), tmp_path / "tiny-bart"
-    model.save_pretrained(tiny_bart)
-    tokenizer.save_pretrained(tiny_bart)
+    model, tokenizer = tiny_model("bart").eval(), tiny_tokenizer()
+    tiny_bart = saved(tmp_path / "tiny-bart", model, tokenizer)
     arguments = ("evaluate", "--model", tiny_bart, "--release", mini_release_folder, "--out", tmp_path / "run")
     assert "the encoder would read nothing" in invoke.refused(*arguments)
     invoke.printed(*arguments, "--context", "I like to sail.")

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,3 +177,10 @@ def byte_tokenizer(template: str | None = None, *, bos: bool = False, close: boo
         surround(tokenizer, "<s> $A" if bos else "$A </s>")
     tokenizer.chat_template = template
     return tokenizer
+
+
+def saved(folder: Path, model: Any, tokenizer: Any) -> Path:
+    """The folder, to which a model and its tokenizer are saved."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

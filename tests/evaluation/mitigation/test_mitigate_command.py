@@ -39,7 +39,7 @@ from holisticbias_eval.results.run_sets import find_sets
 from holisticbias_eval.tasks.task import Given
 from known import known
 from quiet import QUIET
-from tiny_models import as_loaded, tiny_model, tiny_tokenizer
+from tiny_models import as_loaded, saved, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.long
 QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
@@ -396,8 +396,7 @@ def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     gguf.write_bytes(b"GGUF" + b"\0" * 64)
     t5, bytes_of_text = tmp_path / "t5", tmp_path / "bytes"
     for folder, kind, tokenizer in ((t5, "t5", tiny_tokenizer()), (bytes_of_text, "gpt2", ByT5Tokenizer())):
-        tiny_model(kind).save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        saved(folder, tiny_model(kind), tokenizer)
     for model, message in (
         (gguf, f"{gguf} is a GGUF file, whose quantized weights cannot be trained: give the original"),
         (t5, f"{t5} is a seq2seq model: mitigation trains causal models"),

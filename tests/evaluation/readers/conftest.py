@@ -8,6 +8,8 @@ import pytest
 import yaml
 from tests.evaluation.conftest import LABELS
 
+from tiny_models import saved
+
 TEXTS = (
     "I'm sorry to hear that.",
     "That is great! I love it when people find a hobby they like.",
@@ -74,10 +76,7 @@ def save_classifier(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., P
         torch.manual_seed(0)
         config = getattr(transformers, f"{architecture}Config")(**given | settings)
         model = like_trained(getattr(transformers, f"{architecture}ForSequenceClassification")(config))
-        folder = tmp_path_factory.mktemp("classifiers") / architecture
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        return folder
+        return saved(tmp_path_factory.mktemp("classifiers") / architecture, model, tokenizer)
 
     return save
 

@@ -22,7 +22,7 @@ from holisticbias_eval.models.loading.load import adopt_model, load_model
 from holisticbias_eval.models.loading.tokenizers import tokenizer_errors
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
-from tiny_models import as_loaded
+from tiny_models import as_loaded, saved
 
 from .small_models import SENTENCES, make_model, make_tokenizer
 
@@ -202,9 +202,8 @@ def from_folder(folder: Path, kind: str = "CausalLM", dtype: str = "float32") ->
 def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(kind: str, tiny_gpt2: Path, tmp_path: Path) -> None:
     folder = tiny_gpt2
     if kind == "MaskedLM":
-        folder = tmp_path / "bert"
-        make_model("BertConfig", "AutoModelForMaskedLM", **BERT).save_pretrained(folder)
-        make_tokenizer(mask_token="<mask>").save_pretrained(folder)  # noqa: S106 - a token
+        tokenizer = make_tokenizer(mask_token="<mask>")  # noqa: S106 - a token
+        folder = saved(tmp_path / "bert", make_model("BertConfig", "AutoModelForMaskedLM", **BERT), tokenizer)
     spans = whole(TEXTS[:3])
     of_folder, of_object = start_scorer(str(folder), ignore), start_scorer(from_folder(folder, kind), ignore)
     assert of_object.identity == of_folder.identity
@@ -231,8 +230,7 @@ def test_rounded_weights_are_scored_in_float32_and_the_callers_model_stays_as_it
     tiny_gpt2: Path, tmp_path: Path
 ) -> None:
     model, tokenizer = from_folder(tiny_gpt2, dtype="bfloat16")
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
+    saved(tmp_path, model, tokenizer)
     scores = start_scorer((model, tokenizer), ignore).score(whole(TEXTS), ignore)
     of_folder = start_scorer(str(tmp_path), ignore)
     np.testing.assert_array_equal(scores.nll, of_folder.score(whole(TEXTS), ignore).nll)

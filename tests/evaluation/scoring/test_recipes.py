@@ -11,7 +11,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.options import given_settings
 from holisticbias_eval.results.recipes import read_recipe, recipe_files
-from tiny_models import ENCODER_DECODER, surround
+from tiny_models import ENCODER_DECODER, saved, surround
 
 from .small_models import COMMON, GPT2, make_model, make_tokenizer
 
@@ -43,12 +43,11 @@ def test_every_recipe_is_tried_here() -> None:
 def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_folder: Path, tmp_path: Path) -> None:
     recipe = read_recipe(name, all_uses())
     config, settings = ARCHITECTURES[name]
-    model, run = tmp_path / "tiny", tmp_path / "run"
-    make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE | settings).save_pretrained(model)
     tokenizer = make_tokenizer(**SPECIAL)
     if recipe["kind"] == "seq2seq":  # BlenderBot's closes every text
         surround(tokenizer, "$A </s>")
-    tokenizer.save_pretrained(model)
+    made = make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE | settings)
+    model, run = saved(tmp_path / "tiny", made, tokenizer), tmp_path / "run"
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
     assert main(["evaluate", "--recipe", name, *beside]) == 0
     signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]

@@ -15,7 +15,7 @@ from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
-from tiny_models import as_loaded, surround
+from tiny_models import as_loaded, saved, surround
 
 from .small_models import SENTENCES, assert_scores, make_model, make_tokenizer, plain_part, plain_values, plainly
 
@@ -155,9 +155,8 @@ def test_a_longer_text_is_probed_again(dtype: str, tokenizer: Any) -> None:
 
 def test_rounding_leaves_the_frequencies_of_positions_alone(tokenizer: Any, tmp_path: Path) -> None:
     small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}
-    make_model("LlamaConfig", num_attention_heads=2, **small).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    model = load_model(str(tmp_path), "AutoModelForCausalLM").load("bfloat16")
+    folder = saved(tmp_path, make_model("LlamaConfig", num_attention_heads=2, **small), tokenizer)
+    model = load_model(str(folder), "AutoModelForCausalLM").load("bfloat16")
     assert model.dtype == torch.bfloat16
     assert model.model.rotary_emb.inv_freq.dtype == torch.float32
 

@@ -8,7 +8,7 @@ import pytest
 from tests.evaluation.scoring.small_models import COMMON, GPT2, make_model, make_tokenizer
 
 from row_files import write_table
-from tiny_models import surround
+from tiny_models import saved, surround
 
 Row = dict[str, Any]
 TERMS = (("dromel", "tazzin"), ("brindock", "clannet"))
@@ -42,19 +42,13 @@ def write_pairs(tmp_path: Path) -> Callable[..., Path]:
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
 
 
-def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked model with large random weights."""
     tokenizer = make_tokenizer(**TOKENS, mask_token="<mask>")  # noqa: S106
     surround(tokenizer, "<s> $A </s>")
     model = make_model("BertConfig", "AutoModelForMaskedLM", **COMMON | {"pad_token_id": 2})
-    return saved(tmp_path_factory.mktemp("models") / "tiny-bert", tokenizer, model)
+    return saved(tmp_path_factory.mktemp("models") / "tiny-bert", model, tokenizer)
 
 
 @pytest.fixture(scope="session")
@@ -66,4 +60,4 @@ def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "{% if add_generation_prompt %}<s>assistant: {% endif %}"
     )
     model = make_model("GPT2Config", **GPT2 | {"n_positions": 256})
-    return saved(tmp_path_factory.mktemp("models") / "tiny-chat", tokenizer, model)
+    return saved(tmp_path_factory.mktemp("models") / "tiny-chat", model, tokenizer)
