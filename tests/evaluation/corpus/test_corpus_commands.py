@@ -67,7 +67,8 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
     said = invoke.refused(*split, "--test", 4, "--validation", 4)
     assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in said
     assert not (folder / "split").exists()
-    write_table(folder / "examples.parquet", [{**row, "dimension": "own.other"} for row in examples(1)])
+    rows = [{**row, "dimension": "own.other"} for row in examples(1)]
+    write_table(folder / "examples.parquet", rows)
     message = f"{folder / 'examples.parquet'}: no example of own.invented can be used (other dimension: 3)"
     assert message in invoke(*split)[2]
     (folder / "split").mkdir()

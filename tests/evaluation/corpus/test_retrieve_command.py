@@ -48,7 +48,8 @@ BODIES: list[dict[str, Any]] = [
 
 
 def test_the_papers_rules(folder: Path, invoke: Invoke) -> None:
-    code, said, errors = invoke(*command(folder, write_table(folder / "a.jsonl", BODIES), "--until", "2022-03-10"))
+    path = write_table(folder / "a.jsonl", BODIES)
+    code, said, errors = invoke(*command(folder, path, "--until", "2022-03-10"))
     assert code == 0, errors
     found = rows(folder)
     assert list(found[0]) == list(COLUMNS)
@@ -85,7 +86,8 @@ def test_the_papers_rules(folder: Path, invoke: Invoke) -> None:
 
 def test_options(folder: Path, invoke: Invoke) -> None:
     path = write_table(folder / "a.jsonl", BODIES)
-    assert "without a date" not in invoke.printed(*command(folder, path, "--unequal", "--held-out"))
+    said = invoke.printed(*command(folder, path, "--unequal", "--held-out"))
+    assert "without a date" not in said
     assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 3, "elm": 1, "wug": 1}
     invoke.printed(*command(folder, path, "--dated", "--unequal"))
     assert sorted(one["source"] for one in rows(folder)) == ["a", "b", "c", "e", "t1_d"]
@@ -139,7 +141,8 @@ def test_equal_numbers_whatever_the_order(folder: Path, invoke: Invoke) -> None:
 
 
 def test_several_files_with_bad_lines_and_a_cut_archive(folder: Path, invoke: Invoke) -> None:
-    (folder / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(as_lines(many(2_000)))[:-2000])
+    packed = zstandard.ZstdCompressor().compress(as_lines(many(2_000)))
+    (folder / "a.zst").write_bytes(packed[:-2000])
     (folder / "b.txt").write_text("the stads are\x1b[31m grobby\n\xff")
     (folder / "c.jsonl").write_text("oops\n")
     files = (folder / name for name in ("a.zst", "b.txt", "c.jsonl"))

@@ -194,7 +194,8 @@ def test_lmd_gradient() -> None:
     present = torch.tensor([[True] * 4, [True, False, True, True], [False, True, True, False]])
     assert torch.autograd.gradcheck(lambda v: lmd_loss(v, present), (values,))
     extreme = torch.tensor([[0.0, -1e4]], requires_grad=True)
-    lmd_loss(extreme, torch.tensor([[True, True]])).backward()  # type: ignore[no-untyped-call]
+    both = torch.tensor([[True, True]])
+    lmd_loss(extreme, both).backward()  # type: ignore[no-untyped-call]
     assert bool(known(extreme.grad).isfinite().all())
 
 

@@ -46,8 +46,9 @@ def command(kind_or_grumpy: Path) -> Command:
 
 def test_a_users_table_is_judged(command: Command, invoke: Invoke, tmp_path: Path) -> None:
     file, out = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "judged.parquet"
-    said = "".join(invoke(*command, file, "--out", out)[1:])
-    assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said
+    _, said, errors = invoke(*command, file, "--out", out)
+    expected = f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}"
+    assert expected in said + errors
     table = pq.read_table(out)
     assert table.column_names == [*ROWS[0], "judged", "p:kind", "p:curious", "p:grumpy", "offensive"]
     assert table["judged"].to_pylist()[:3] == ["Nice left-handed!", "No,\nno. Nice.", None]

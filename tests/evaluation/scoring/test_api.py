@@ -132,7 +132,8 @@ def test_what_a_server_can_do_without_is_worked_around(fault: str, serve: Any, g
     notices: list[str] = []
     scorer = ApiScorer("tiny", server.base, notices.append, QUICK)
     texts = [*TEXTS, ""]
-    assert_scores(scorer.score(whole(texts), ignore), plain_values(gpt2, tokenizer, texts, []))
+    scores = scorer.score(whole(texts), ignore)
+    assert_scores(scores, plain_values(gpt2, tokenizer, texts, []))
     assert len(notices) == (fault in {"no lists", "first of a list"})
     assert "not counted" in scorer.settings["first_token"]
 
@@ -207,7 +208,8 @@ def test_the_first_token_can_be_left_out_or_sent_to_a_server(chosen: str, said: 
     tokenizer = make_tokenizer()
     scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
     before = tokenizer.convert_tokens_to_ids([chosen]) if chosen != "none" else []
-    assert_scores(scorer.score(whole(TEXTS), ignore), plain_values(gpt2, tokenizer, TEXTS, before))
+    scores = scorer.score(whole(TEXTS), ignore)
+    assert_scores(scores, plain_values(gpt2, tokenizer, TEXTS, before))
     assert said in scorer.settings["first_token"]
     assert scorer.first_token_scored is (chosen != "none")
 

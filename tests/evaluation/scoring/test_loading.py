@@ -203,7 +203,8 @@ def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(kind: str, ti
     folder = tiny_gpt2
     if kind == "MaskedLM":
         tokenizer = make_tokenizer(mask_token="<mask>")  # noqa: S106 - a token
-        folder = saved(tmp_path / "bert", make_model("BertConfig", "AutoModelForMaskedLM", **BERT), tokenizer)
+        model = make_model("BertConfig", "AutoModelForMaskedLM", **BERT)
+        folder = saved(tmp_path / "bert", model, tokenizer)
     spans = whole(TEXTS[:3])
     of_folder, of_object = start_scorer(str(folder), ignore), start_scorer(from_folder(folder, kind), ignore)
     assert of_object.identity == of_folder.identity

@@ -64,7 +64,8 @@ def test_masked_models_give_their_own_likelihoods(
     texts = ["This is a tall guy.", "This is a Deaf guy.", "Naïve people are people."]
     phrases = parts(texts, ["tall guy", "Deaf guy", "naïve people"])
     for spans in (whole(SENTENCES[:7]), phrases, whole(texts[:1], ["Hi! "])):
-        assert_scores(scorer.score(spans, ignore), naively(model, masked_tokenizer, spans, variant))
+        values = naively(model, masked_tokenizer, spans, variant)
+        assert_scores(scorer.score(spans, ignore), values)
 
 
 @pytest.mark.parametrize(("config", "settings"), MODELS, ids=lambda v: v if isinstance(v, str) else "")
@@ -128,7 +129,8 @@ def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings
     contexts = [("Hi!", "What do you do?", "")[i % 3] for i in range(len(SENTENCES))]
     phrase = parts(["I'm a tall guy.", "I'm a tall guy."], ["tall", "guy"], ["Hi!", "Hi!"])
     for spans in (whole(SENTENCES, contexts), phrase):
-        assert_scores(scorer.score(spans, ignore), as_labels(model, tokenizer, spans))
+        values = as_labels(model, tokenizer, spans)
+        assert_scores(scorer.score(spans, ignore), values)
 
 
 def test_words_that_a_tokenizer_does_not_mark_are_not_masked(masked_tokenizer: Any) -> None:

@@ -155,7 +155,8 @@ def test_a_longer_text_is_probed_again(dtype: str, tokenizer: Any) -> None:
 
 def test_rounding_leaves_the_frequencies_of_positions_alone(tokenizer: Any, tmp_path: Path) -> None:
     small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}
-    folder = saved(tmp_path, make_model("LlamaConfig", num_attention_heads=2, **small), tokenizer)
+    made = make_model("LlamaConfig", num_attention_heads=2, **small)
+    folder = saved(tmp_path, made, tokenizer)
     model = load_model(str(folder), "AutoModelForCausalLM").load("bfloat16")
     assert model.dtype == torch.bfloat16
     assert model.model.rotary_emb.inv_freq.dtype == torch.float32
