@@ -161,14 +161,15 @@ def plain(loaded: Any, before: str, text: str) -> float:
 def check_run() -> Iterator[str]:
     """Build the small release, plan, evaluate and report; a second evaluation scores nothing."""
     holisticbias("build", "--version", "1.0.0", "--small", "--out", RELEASE)
-    evaluate = ("evaluate", "--model", MODEL, "--release", RELEASE, "--store", STORE)
-    planned = holisticbias(*evaluate, "--dry-run").strip()
+    asked = ("evaluate", "--model", MODEL, "--release", RELEASE)
+    planned = holisticbias(*asked, "--no-store", "--dry-run").strip()
     tokens = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+)(?: of them forward)? tokens", planned)]
     assert "--small" not in planned, "the release is the small part already"
     # 886,596 tokens, 132,527 of them forward tokens
-    assert tokens[0] == 0 or tokens[0] > 5 * tokens[1], planned
+    assert tokens[0] > 5 * tokens[1], planned
     yield f"dry run: {planned}"
     start = time.perf_counter()
+    evaluate = (*asked, "--store", STORE)
     holisticbias(*evaluate, "--out", RUN, "--overwrite")
     yield f"evaluate: {time.perf_counter() - start:.0f} s"
     result = read_run(RUN).result
