@@ -42,7 +42,7 @@ def scored(model: Any, tokenizer: Any, texts: tuple[str, ...] = TEXTS, **options
 
 
 def values_and_gradients(model: Any, found: torch.Tensor) -> list[torch.Tensor]:
-    """Values, and the gradients of their sum, in which each has a weight of its own."""
+    """Values, and the gradients of their sum, in which each has another weight."""
     model.zero_grad()
     (found * torch.arange(1, found.numel() + 1).view(found.shape)).sum().backward()  # type: ignore[no-untyped-call]
     return [found.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
