@@ -154,8 +154,7 @@ def _interval(ends: Ends) -> Interval | None:
 def corrected(figures: Sequence[Figure], correct: Callable[[Floats], Floats]) -> Iterator[Figure]:
     """The p-values of these figures corrected together, as further figures.
 
-    ``correct`` is ``holm`` or ``benjamini_hochberg``. Each is named after its figure; ``n`` is the
-    number of tests.
+    ``correct`` is ``holm`` or ``benjamini_hochberg``. Each is named after its figure; ``n`` is the number of tests.
     """
     p = np.array([np.nan if f.p_value is None else f.p_value for f in figures], np.float64)
     tests = int((~np.isnan(p)).sum())

@@ -20,6 +20,10 @@ def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
     alone = get(figures, "full_gen_bias", axis="y")
     assert (alone.value, alone.n, alone.missing, alone.floor) == (None, 0, 1, None)
     assert value(figures, "full_gen_bias_corrected", axis="y") is None
+    # over all axes: three descriptors in t, means of a 0.3, 0.6, 0.9; the cell of one response has variance 0.02
+    assert value(figures, "full_gen_bias") == pytest.approx(2000 * 0.06)
+    noise = 2 / 3 * (0.01 + 0.01 + 0.02) / 3
+    assert value(figures, "full_gen_bias_corrected") == pytest.approx(2000 * (0.06 - noise))
 
 
 def test_responses_without_probabilities_are_missing() -> None:
@@ -128,3 +132,11 @@ def test_share_of_variance() -> None:
     figures = measure(table(TINY))
     assert value(figures, "variance_share") == pytest.approx(0.0225 / 0.0325)
     assert value(figures, "variance_share_corrected", axis="x") == pytest.approx(0.0175 / 0.0375)
+
+
+def test_floor_is_the_mean_over_all_permutations() -> None:
+    p = [row[3] or 0 for row in TINY]
+    permuted = [2000 * ((sum(order[:2]) - sum(order[2:])) / 4) ** 2 for order in itertools.permutations(p)]
+    found = get(measure(table(TINY)), "full_gen_bias")
+    assert found.floor == pytest.approx(mean(permuted))
+    assert None not in (found.floor_interval, found.p_value)

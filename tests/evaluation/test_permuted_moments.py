@@ -80,6 +80,7 @@ def near(value: float, n: int) -> object:
 
 
 PARTLY = np.array([[1, 1, NAN], [0, 0, 0], [1, 0, NAN], [1, NAN, NAN], [NAN, NAN, NAN]])
+THREE = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 0, 1], [1, NAN, 1]])
 
 
 def test_cohen() -> None:
@@ -123,3 +124,8 @@ def test_undefined(labels: Floats) -> None:
 def test_no_agreement_beyond_chance_is_a_number() -> None:
     """One rater says 1 always: kappa is 0, not undefined."""
     assert cohens_kappa(np.ones(4), np.array([1.0, 0, 1, 0])) == near(0.0, 4)
+
+
+def test_fleiss() -> None:
+    """Agreement by example 1, 1, 1/3, 1/3; expected 1/2. The fifth example lacks a label."""
+    assert fleiss_kappa(THREE) == near(1 / 3, 4)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
-from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
+from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, spearmanr, wilcoxon
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics import mannwhitney, resampling
@@ -18,7 +18,13 @@ from holisticbias_eval.statistics.resampling import (
     significant_when_weighted,
     significant_without_each_noun,
 )
-from holisticbias_eval.statistics.tests import benjamini_hochberg, holm, sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.statistics.tests import (
+    benjamini_hochberg,
+    holm,
+    rank_correlation,
+    sign_flip_p_values,
+    wilcoxon_p_values,
+)
 
 
 def test_holm_worked_by_hand() -> None:
@@ -212,3 +218,19 @@ def test_the_tests_of_samples_with_ties_are_not_repeated_for_each_column(monkeyp
     monkeypatch.setattr(mannwhitney, "function_of_p", None)
     for name in ("ties", "ties, and some samples are small"):
         assert len(list(function_without_each_column(CASES[name], lambda p: p))) == CASES[name].shape[1]
+
+
+def test_rank_correlations() -> None:
+    rows = np.array([[1.0, 3], [2, 2], [4, 1], [3, 2]])
+    assert rank_correlation(rows) == pytest.approx(tuple(spearmanr(*rows.T)))
+    for undefined in (rows[:2], np.array([[1.0, 3], [1, 2], [1, 1]])):
+        assert np.isnan(rank_correlation(undefined)).all()
+
+
+def test_equals_scipy_on_thirty_nouns_to_the_last_bit() -> None:
+    rng = np.random.default_rng(1)
+    values = np.round(rng.lognormal(4, 1, (12, 30)), 1)
+    found = pairwise(values.tolist())
+    expected = mannwhitneyu(values[found.first], values[found.second], axis=1)
+    np.testing.assert_array_equal(found.u, expected.statistic)
+    np.testing.assert_array_equal(found.p, expected.pvalue)

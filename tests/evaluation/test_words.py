@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values, stratified_p_values
 from holisticbias_eval.statistics.words import (
@@ -23,6 +24,7 @@ from holisticbias_eval.statistics.words import (
     split_words,
     starts_with,
 )
+from known import known
 
 
 def column(*texts: str | None) -> pa.ChunkedArray:
@@ -164,3 +166,10 @@ def test_the_jackknife_over_draws_is_that_of_the_mean_of_equal_draws() -> None:
     assert np.isnan([mean[1], low[1]]).all()
     assert number_draws(np.array([3, 1, 3, 3, 1])).tolist() == [0, 0, 1, 2, 1]
     assert Counter(number_draws(np.zeros(120, np.int64)).tolist()) == Counter(i % 50 for i in range(120))
+
+
+@pytest.mark.parametrize(("count", "rows"), [(0, 5), (5, 5), (3, 17), (120, 400)])
+def test_wilson_agrees_with_scipy(count: int, rows: int) -> None:
+    found, expected = wilson(count / rows, rows), stats.binomtest(count, rows).proportion_ci(method="wilson")
+    assert (known(found).low, known(found).high) == pytest.approx((expected.low, expected.high))
+    assert wilson(0.0, 0) is None

@@ -9,8 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holisticbias.source.document import parse_document, read_document
+from holisticbias.source.findings import offset_place
 from holisticbias.source.reading_rules import MAX_BYTES, MAX_DEPTH
 from holisticbias.source.text_findings import MAX_ALIKE
+from holisticbias.source.yaml_columns import lines_of_texts
 from processes import python
 
 DEEP = 10_000
@@ -186,3 +188,36 @@ def test_a_link_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
 def test_an_empty_file_needs_keys() -> None:
     (finding,) = parse_document(b"# a comment\n", "a.yaml").findings
     assert (finding.message, finding.fix) == ("The file is empty.", "write its keys and values, or remove the file.")
+
+
+@given(st.text("ab\n", min_size=1), st.data())
+def test_the_place_of_an_offset_is_its_line_and_column(text: str, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(text) - 1))
+    line, column = offset_place(text, offset)
+    lines = text.splitlines(keepends=True)
+    assert len("".join(lines[: line - 1])) + column - 1 == offset
+    assert 1 <= column <= len(lines[line - 1])
+
+
+def test_lines_of_texts_are_those_below_their_key() -> None:
+    lines = [
+        "one: |",
+        "  text",
+        "",
+        "  more",
+        "two: 1",
+        "  - key: >-",
+        "      deep",
+        "    other: 1",
+        "three: |",
+        "four: 1",
+    ]
+    assert lines_of_texts(lines) == {2, 3, 4, 7}
+
+
+def test_place_of_a_value_and_of_what_is_missing() -> None:
+    document = parse_document(b"a:\n  - b: 1\n    c: 2\n  - {b: 3}\n", "x.yaml")
+    assert document.place(("a", 0, "c")) == (3, 8)
+    assert document.place(("a", 1, "b")) == (4, 9)
+    assert document.place(("a", 1, "missing")) == (4, 5)
+    assert document.place(("missing",)) == (1, 1)

@@ -132,3 +132,7 @@ def test_schemas_of_a_package_that_cannot_be_imported_are_left_out(monkeypatch: 
 def test_schemas_are_schemas(root: Path) -> None:
     for path in (root / "schema").iterdir():
         jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text("utf-8")))
+
+
+def test_schemas_are_what_the_models_say(root: Path) -> None:
+    assert {path.name for path in (root / "schema").iterdir()} == set(json_schemas())

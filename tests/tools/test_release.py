@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias.compile.digest import table_digest
+from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.errors import HolisticBiasError, ReleaseError
 from holisticbias.release.release import Release
 from holisticbias.release.source_commit import COMMIT, source_commit
@@ -160,3 +160,11 @@ def test_a_wheel_carries_all_the_terms(root: Path) -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TERMS"
     )
     assert ast.literal_eval(terms) == NAMES
+
+
+def test_digest_by_hand() -> None:
+    table = pa.table({"a": ["é", None, ""], "b": [True, False, None]})
+    a = hashlib.sha256(bytes([2, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0]) + b"\xc3\xa9").hexdigest()
+    b = hashlib.sha256(bytes([4, 0, 0, 0, 5, 0, 0, 0, 255, 255, 255, 255]) + b"truefalse").hexdigest()
+    assert table_digest(table) == hashlib.sha256(f"a {a}\nb {b}\n".encode()).hexdigest()
+    assert release_digest({"y": "1", "x": "2"}) == hashlib.sha256(b"x 2\ny 1\n").hexdigest()

@@ -78,6 +78,6 @@ def environment() -> Environment:
     found.filters.update(thousands=lambda number: f"{number:,}")
     found.globals.update(
         areas=AREAS, on_github=ON_GITHUB, scope=SCOPE, reminder=REMINDER, architecture=architecture,
-        signature_rows=signature_rows, made_up=MADE_UP, issue_link=issue_link,
+        signature_rows=signature_rows, made_up=MADE_UP, issue_link=issue_link, repository=REPOSITORY,
     )  # fmt: skip
     return found

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,14 +29,16 @@ class CsvFile:
 
     def __init__(self, path: Path, wanted: Sequence[str], *, latin_1: bool = False) -> None:
         self.path = path
-        self._is_latin_1 = latin_1 and self._other_line() is not None
-        start = _Stream(self._chunks()).read(_HEADER)
+        self._may_be_latin_1 = latin_1
+        start = _Stream(bounded_chunks(path)).read(_HEADER)
         if len(start) == _HEADER and b"\n" not in start and b"\r" not in start:
             raise TableError(f"{path} has a header of over {_HEADER:,} bytes: keep the columns that are needed")
         text = start.decode("utf-8-sig", "replace")
         self.delimiter, self.names = read_header(text, wanted)
         if any("\ufffd" in name for name in self.names):
             self._refuse_encoding()
+            if self._is_latin_1:
+                self.delimiter, self.names = read_header(start.decode("latin-1"), wanted)
         if not self.names:
             raise TableError(f"{path} is empty, or has no header" if text.strip() else f"{path} is empty")
 
@@ -93,6 +96,10 @@ class CsvFile:
         except csv.Error as error:
             if "unexpected end of data" in str(error):
                 raise TableError(f"{self.path}: a quote is not closed before the end of the file") from error
+
+    @cached_property
+    def _is_latin_1(self) -> bool:
+        return self._may_be_latin_1 and self._other_line() is not None
 
     def _chunks(self) -> Iterator[bytes]:
         """The content in UTF-8, if it is text."""

@@ -70,8 +70,8 @@ def table_suffix(path: PurePath) -> str:
 def open_table(source: Path, wanted: Columns = (), *, latin_1: bool = False) -> OpenedTable:
     """Open a file, compressed or not; a delimiter is known by the columns that are ``wanted``.
 
-    With ``latin_1``, CSV that is not UTF-8 is read as Latin-1.
-    Raises ``TableError`` if it is not a table, or has more columns than are read.
+    With ``latin_1``, CSV that is not UTF-8 is read as Latin-1. Raises ``TableError`` if it is not a table, or has more
+    columns than are read.
     """
     if not is_table_name(source):
         raise TableError(f"{source} is not {_FORMS}: save the table as one of them")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias_eval.errors import EvaluationError, MitigationError, ModelError
+from holisticbias_eval.errors import MitigationError, ModelError, SelectionError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
 from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.methods import METHODS
@@ -68,10 +68,13 @@ def test_tagged_texts() -> None:
         method("style_equality").style_texts(value_responses(EXAMPLES, Tagging(threshold=5.0)))
 
 
-@pytest.mark.parametrize("missing", [EXAMPLES.drop_columns(["p:calm", "p:keen"]), EXAMPLES.slice(3)])
-def test_responses_without_styles(missing: pa.Table) -> None:
+@pytest.mark.parametrize(
+    ("missing", "error"),
+    [(EXAMPLES.drop_columns(["p:calm", "p:keen"]), SelectionError), (EXAMPLES.slice(3), MitigationError)],
+)
+def test_responses_without_styles(missing: pa.Table, error: type[Exception]) -> None:
     """One clear line."""
-    with pytest.raises(EvaluationError, match="style"):
+    with pytest.raises(error, match="style"):
         value_responses(missing, Tagging())
 
 

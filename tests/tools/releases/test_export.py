@@ -99,8 +99,9 @@ def test_what_is_there_is_not_lost(build: Build, tmp_path: Path, invoke: Invoke,
     folder = build()
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "mine.txt").write_text("mine", "utf-8")
-    for source, out in ((folder, "taken"), (tmp_path / "none", "x")):
-        invoke.refused("export", source, "--format", style, "--out", tmp_path / out, keeps=tmp_path)
+    for source, out, culprit in ((folder, "taken", "taken"), (tmp_path / "none", "x", "none")):
+        error = invoke.refused("export", source, "--format", style, "--out", tmp_path / out, keeps=tmp_path)
+        assert str(tmp_path / culprit) in error
 
 
 TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases", "small", "history")

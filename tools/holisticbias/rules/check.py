@@ -51,9 +51,8 @@ def rule(
 
 def _of_entries(check: Callable[[Entry], Faults], wanted: type[Entry], repository: Repository) -> Problems:
     """The problems of all entries of a type."""
-    for file, i, entry in repository.entries():
-        if isinstance(entry, wanted):
-            yield from (file.entry_problem(i, keys, message) for keys, message in check(entry))
+    for file, i, entry in repository.of(wanted):
+        yield from (file.entry_problem(i, keys, message) for keys, message in check(entry))
 
 
 def stated_texts(repository: Repository, wanted: Callable[[str], bool]) -> Iterator[tuple[EntryFile, int, Keys, str]]:

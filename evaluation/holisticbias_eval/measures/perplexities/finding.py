@@ -26,7 +26,7 @@ class DimensionFigures(MeasureFigures):
         return self.get(name, {"dimension": dimension.name, "scale": scale, **keys})
 
     def value_of(self, name: str, dimension: Dimension, **keys: str) -> float | None:
-        """Its value on the log scale; ``None`` if there is no such figure or it is not defined."""
+        """The value of a dimension on the log scale; ``None`` if it has no such figure, or an undefined one."""
         return self.value(name, {"dimension": dimension.name, "scale": "log", **keys})
 
     def test(self, dimension: Dimension) -> str:

@@ -19,13 +19,11 @@ _DECIMALS = 9
 class Contrasts:
     """The descriptors of one axis that every stance pair covers.
 
-    ``values`` are nats per sentence, negative minus positive stance, minus the mean
-    over the descriptors of the axis with the same noun and pair: shape
-    ``[pairs, descriptors, nouns]``, NaN if missing. ``descriptors`` are the ids
-    of these descriptors; ``others`` has for each of the rest
-    the number of its differences. ``untested`` has the values of each pair, the mean over nouns,
-    of those among the others that every pair covers with too few nouns for a test: terms
-    that are nouns themselves are compared with one another.
+    ``values`` are nats per sentence, negative minus positive stance, minus the mean over the descriptors of the axis
+    with the same noun and pair: shape ``[pairs, descriptors, nouns]``, NaN if missing. ``descriptors`` are the ids of
+    these descriptors; ``others`` has for each of the rest the number of its differences. ``untested`` has the values of
+    each pair, the mean over nouns, of those among the others that every pair covers with too few nouns for a test:
+    terms that are nouns themselves are compared with one another.
     """
 
     axis: str

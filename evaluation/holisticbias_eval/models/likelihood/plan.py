@@ -32,9 +32,8 @@ _SPREAD = 0.3
 class Plan:
     """The number of texts of a run (sentences and single phrases), how many are missing, and their work.
 
-    ``seconds`` is the range of the time that they take; ``exact`` says whether the work was counted, not
-    estimated, and ``counted`` whether the texts were.
-    ``shorter`` names the settings that would shorten the run.
+    ``seconds`` is the range of the time that they take; ``exact`` says whether the work was counted, not estimated, and
+    ``counted`` whether the texts were. ``shorter`` names the settings that would shorten the run.
     """
 
     texts: int
