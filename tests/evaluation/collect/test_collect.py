@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,44 +173,34 @@ def test_a_dump_cut_in_the_middle_keeps_what_was_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "message"),
+    ("given", "message"),
     [
-        (b"", "d.xml", "is empty"),
-        (b"hello", "d.xml", "has no pages: it is not XML"),
-        (b"<html><page/></html>", "d.xml", "has no pages: its XML is 'html', not 'mediawiki'"),
-        (b"<mediawiki></mediawiki>", "d.xml", "has no pages: it is the dump of an empty wiki"),
-        (b"<mediawiki/>", "d.xml.bz2", "is not a bz2 file"),
-        (b"7z\xbc\xaf'\x1c", "d.xml.7z", "is a 7z file, which is not read"),
-        (b'<!DOCTYPE a [<!ENTITY b "c">]><mediawiki></mediawiki>', "d.xml", "it declares entities"),
-        (dump(page("Tarner", "No.")), "d.xml", "none of its 1 pages is of the collection 'groups'"),
-        (dump(page("Glorbist", "No.")), "d.xml", "gives a prompt: too few words (1)"),
-        (dump(page("Glorbist", "")), "d.xml", "gives a prompt: its text is empty (1)"),
-        (bz2.compress(b"x" * 99)[:30], "d.xml.bz2", "has no pages: its compressed data"),
+        ({"content": b""}, "is empty"),
+        ({"content": b"hello"}, "has no pages: it is not XML"),
+        ({"content": b"<html><page/></html>"}, "has no pages: its XML is 'html', not 'mediawiki'"),
+        ({"content": b"<mediawiki></mediawiki>"}, "has no pages: it is the dump of an empty wiki"),
+        ({"content": b"<mediawiki/>", "name": "d.xml.bz2"}, "is not a bz2 file"),
+        ({"content": b"7z\xbc\xaf'\x1c", "name": "d.xml.7z"}, "is a 7z file, which is not read"),
+        ({"content": b'<!DOCTYPE a [<!ENTITY b "c">]><mediawiki></mediawiki>'}, "it declares entities"),
+        ({"content": dump(page("Tarner", "No."))}, "none of its 1 pages is of the collection 'groups'"),
+        ({"content": dump(page("Glorbist", "No."))}, "gives a prompt: too few words (1)"),
+        ({"content": dump(page("Glorbist", ""))}, "gives a prompt: its text is empty (1)"),
+        ({"content": bz2.compress(b"x" * 99)[:30], "name": "d.xml.bz2"}, "has no pages: its compressed data"),
+        ({"groups": "groups: []\n"}, "groups.yaml: the collection names no page"),
+        ({"groups": GROUPS.replace("Trades", "' '")}, "groups.yaml:2: groups.0.text is blank: write a text, or remove"),
+        ({"groups": "groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n"}, "names no page"),
+        ({"groups": "groups: 3\n"}, "needs a list groups"),
+        ({"groups": "- 3\n"}, "needs a list groups"),
+        ({"groups": "groups:\n  - {id: a.b, text: B}\n"}, "groups.0.domain: the key is missing"),
+        ({"groups": "groups: [\n"}, "groups.yaml:1"),
+        ({"groups": GROUPS + GROUPS.removeprefix("groups:\n")}, "two groups with the id 'osk.trades'"),
     ],
 )
-def test_a_bad_dump_gets_one_line(tmp_path: Path, content: bytes | str, name: str, message: str) -> None:
+def test_a_bad_dump_or_collection_gets_one_line(tmp_path: Path, given: dict[str, Any], message: str) -> None:
     with pytest.raises(CollectError, match=re.escape(message)):
-        run(tmp_path, content, name=name)
+        run(tmp_path, **{"content": dump(page("Glorbist", SENTENCE)), **given})
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / ".out.part").exists()
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ("groups: []\n", "groups.yaml: the collection names no page"),
-        (GROUPS.replace("Trades", "' '"), "groups.yaml:2: groups.0.text is blank: write a text, or remove it"),
-        ("groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n", "names no page"),
-        ("groups: 3\n", "needs a list groups"),
-        ("- 3\n", "needs a list groups"),
-        ("groups:\n  - {id: a.b, text: B}\n", "groups.0.domain: the key is missing"),
-        ("groups: [\n", "groups.yaml:1"),
-        (GROUPS + GROUPS.removeprefix("groups:\n"), "two groups with the id 'osk.trades'"),
-    ],
-)
-def test_a_bad_collection_gets_one_line(tmp_path: Path, groups: str, message: str) -> None:
-    with pytest.raises(CollectError, match=re.escape(message)):
-        run(tmp_path, dump(page("Glorbist", SENTENCE)), groups)
 
 
 def test_many_groups(tmp_path: Path) -> None:
