@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from holisticbias_eval.collect.collecting import collect
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.collect.collecting import collect, find_collection
 from holisticbias_eval.collect.dump import BytesRead, find_dump
 from holisticbias_eval.collect.outputs import page_address
 from holisticbias_eval.collect.settings import CollectSettings
@@ -201,6 +202,21 @@ def test_a_bad_dump_or_collection_gets_one_line(tmp_path: Path, given: dict[str,
         run(tmp_path, **{"content": dump(page("Glorbist", SENTENCE)), **given})
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / ".out.part").exists()
+
+
+def test_a_collection_of_the_dataset_is_that_of_its_newest_version(catalog: Catalog) -> None:
+    newest = catalog.at(catalog.versions[-1])
+    assert find_collection("bold") == newest.collections[0]
+    with pytest.raises(CollectError, match=r"there is no collection 'none' and no such \.yaml file; available: bold$"):
+        find_collection("none")
+
+
+def test_terms_of_a_group_with_pages_are_looked_for_on_its_pages_alone(tmp_path: Path) -> None:
+    groups = GROUPS.replace("pages:", "terms: [tarner], pages:")
+    groups += "  - {id: osk.tarners, text: Tarners, domain: profession, pages: {titles: [Tarner]}}\n"
+    sentence = "A tarner is a person who folds maps of cloth."
+    _, found = run(tmp_path, dump(page("Glorbist", sentence), page("Tarner", sentence, 2)), groups)
+    assert [(row["group_id"], row["page"]) for row in found] == [("osk.trades", "Glorbist"), ("osk.tarners", "Tarner")]
 
 
 def test_many_groups(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from altered import altered
+from folders import contents
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
@@ -45,8 +46,7 @@ def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Pa
     assert len(tasks) == 34
     assert set(tasks[0]["data"]) == {"task", "study", "prompt", "left", "right"}
     invoke.printed(*MAKE, *tables, "--out", tmp_path / "again", "--seed", 3)
-    for path in made.iterdir():
-        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+    assert contents(made) == contents(tmp_path / "again")
 
 
 def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
