@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message
+from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message, only
 from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
 
 from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
@@ -147,10 +147,7 @@ def test_a_server_without_response_formats_is_asked_without(
 def test_a_generator_that_gives_nothing_usable(
     invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path, answer: Any, rule: str
 ) -> None:
-    def useless(body: Body, turn: int) -> tuple[int, Any]:
-        return 200, message("one") if is_trial(body) else answer
-
-    code, said, error = invoke(*asked(chat_server(useless).base, "--requests", 2, "--most-words", 20))
+    code, said, error = invoke(*asked(chat_server(only(answer)).base, "--requests", 2, "--most-words", 20))
     assert (code, "Traceback" in error) == (1, False)
     assert "own.invented: gimble (calm): too few sentences in 2 requests: 0" in said
     assert "0 of 3 attributes have enough sentences" in said
