@@ -170,8 +170,8 @@ def mitigate(
     ``style_equality`` and ``self_chat`` (Smith et al. 2022, section 4). ``model`` is a folder or a Hub repository; the
     default is the calibration model of the method. ``out`` is the folder of the trained model, or of one folder for
     each method if there are several. An interrupted training continues when the same call is made again. ``recipe`` is
-    as for ``evaluate``, and ``settings`` are those of ``holisticbias mitigate --help-all``, such as ``corpus="split"``,
-    ``steps=100`` or ``no_measure=True``.
+    as for ``evaluate``, and ``settings`` are those of ``holisticbias mitigate --help-all``, such as
+    ``examples="split"``, ``steps=100`` or ``no_measure=True``.
 
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.

@@ -135,8 +135,7 @@ def _started(
 
     Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect.
     """
-    given_values = {**values, **({} if release is None else {"release": release})}
-    refuse_unused(given_values, all_uses(), measures)
+    refuse_unused(values, all_uses(), measures, release)
     _refuse_unasked(values, measures)
     sources: list[tuple[Task, Given, TaskSource]] = []
     opened: dict[tuple[str | None, bool], Release] = {}

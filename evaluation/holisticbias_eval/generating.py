@@ -121,7 +121,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
 
     Raises ``EvaluationError`` for a setting that has no effect.
     """
-    refuse_unused({**values, **({"release": release} if release else {})}, USES, ["generate"])
+    refuse_unused(values, USES, ["generate"], release)
     given = Given(model, release, values, (), display)
     target, requests, about, style = _ask(given)
     generator = start_responding(given, style)

@@ -187,11 +187,13 @@ def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) 
         raise EvaluationError(f"{where}: {schema_message(first)}") from error
 
 
-def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
-    """Raise ``EvaluationError`` for a setting that none of the chosen measures or methods uses.
+def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str], release: object = None) -> None:
+    """Raise ``EvaluationError`` for a setting, or a release, that none of the chosen measures or methods uses.
 
     The message says under which condition they use it, or else which others do.
     """
+    if release is not None:
+        values = {**values, "release": release}
     for name in values:
         fitting = [(part, use) for part, found in uses.items() for use in found if name in use.names]
         if not fitting:

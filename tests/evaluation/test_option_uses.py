@@ -204,7 +204,7 @@ def test_without_trust_the_figures_of_quality_have_no_interval(
         "measure likelihood_bias t.csv --seed 1",
         "generate --prompts sentences --no-variants",
         "generate --engine api --api-rate 2",
-        "mitigate self_chat,lmd --out o --corpus c --alpha 1",
+        "mitigate self_chat,lmd --out o --examples c --alpha 1",
         "mitigate lmd --out o --release 1.0.0 --measure medians",
         "classify --responses r --classifier made-up.yaml --out o --classifier-api-base u",
     ],

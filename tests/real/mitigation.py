@@ -120,7 +120,7 @@ def train(steps: str) -> Iterator[str]:
     options = ("--specification", SPECIFICATION, "--test", 30, "--validation", 10, "--apart")
     if not SPLIT.is_dir():
         holisticbias("corpus", "split", CORPUS, *options, "--out", SPLIT)
-    trained_on = ("--model", MODEL, "--specification", SPECIFICATION, "--corpus", SPLIT, "--retain", NEUTRAL)
+    trained_on = ("--model", MODEL, "--specification", SPECIFICATION, "--examples", SPLIT, "--retain", NEUTRAL)
     settings = ("--lora-rank", 8, "--steps", steps, "--learning-rate", 5e-4, "--evaluations", 2)
     start = time.perf_counter()
     holisticbias("mitigate", ",".join(METHODS), *trained_on, *settings, "--out", OUT, "--overwrite")

@@ -89,7 +89,7 @@ class CorpusLessons:
                 f"the tokenizer cannot write {len(unknown):,} terms of {self._specification.id} "
                 f"({', '.join(unknown[:5])}): what is measured for them says little"
             )
-        self._file = asked.corpus
+        self._file = asked.examples
         self._name = GOSSIP if self._file is None else self._file.name
         self._settings = SplitSettings(seed=int(given.values.get("seed", 0)))
         self._made: Split | None = None
@@ -115,7 +115,7 @@ class CorpusLessons:
             made = replace(calibration_split(specification.id), test=calibration_test_set())
         else:
             raise MitigationError(
-                f"name sentences about {specification.id} with --corpus: holisticbias corpus retrieve finds some"
+                f"name sentences about {specification.id} with --examples: holisticbias corpus retrieve finds some"
             )
         self._made = made
         return made.train, made.validation

@@ -77,7 +77,7 @@ def mitigate(
     call continues when it is made again. ``values`` are the settings that the user gives. Raises ``EvaluationError``.
     """
     methods = find_methods(names)
-    refuse_unused({**values, **({"release": release} if release else {})}, mitigation_uses(), names)
+    refuse_unused(values, mitigation_uses(), names, release)
     needs = [needed for needed in _CALIBRATION if any(method.info.needs == needed for method in methods)]
     given = Given(model, release, values, (), display)
     measured = not given.read(MeasuringSettings).no_measure

@@ -21,7 +21,7 @@ class GroupSettings(Settings):
     specification: str | None = setting(
         None, "Specification of the groups. Default: calibration-many.", metavar="NAME|FILE"
     )
-    corpus: Path | None = setting(
+    examples: Path | None = setting(
         None,
         "Sentences about the groups: a table of examples, which is split, or a folder that `holisticbias corpus split` "
         "wrote. Default, for calibration-many: its invented sentences.",

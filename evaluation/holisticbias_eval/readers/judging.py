@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -50,30 +51,44 @@ def describe_judges(judges: Collection[Classifier]) -> Mapping[str, Mapping[str,
 
 
 def start_judges(
-    needed: Mapping[str, str], own: Mapping[str, str], options: JudgingOptions, display: Display
+    readers: Sequence[type[Reader]],
+    options: JudgingOptions,
+    display: Display,
+    own: Mapping[str, str] = MappingProxyType({}),
 ) -> Mapping[str, Classifier]:
-    """Start the classifiers of responses, by the answers that they give: ``labels`` of styles, or ``offensiveness``.
+    """Start the classifiers of readers, by reader: named classifiers by what they judge, else the reader's own.
 
-    ``needed`` has the name of a measure that needs such answers, and ``own`` the classifiers that a model has in place
-    of the default ones. Raises ``EvaluationError`` if a named classifier is not needed.
+    ``own`` are classifiers that a model has in place of the readers' own. Raises ``EvaluationError`` if a named
+    classifier fits no reader, or two fit one.
     """
-    examples = {"labels": StylesReader.card, "offensiveness": OffensivenessReader.card}
-    defaults = tuple(own.get(name, name) for kind, name in examples.items() if kind in needed)
-    names = options.classifiers or defaults
-    marked = [name for name in names if CARDS.read(name).offensive is not None]
-    fitting = {"offensiveness": marked, "labels": [*(name for name in names if name not in marked), *marked]}
+    judging = [reader for reader in readers if issubclass(reader, LabelReader)]
     chosen: dict[str, str] = {}
-    for kind, fit in fitting.items():
-        rest = [name for name in fit if name not in chosen.values()]
-        if kind in needed and rest:
-            chosen[kind] = rest[0]
-    unused = [name for name in names if name not in chosen.values()]
-    if unused:
-        raise EvaluationError(f"--classifier {unused[0]}: no measure of this run uses it")
-    for kind, example in examples.items():
-        if kind in needed and kind not in chosen:
-            raise EvaluationError(f"{needed[kind]} needs a classifier like {example} in --classifier too")
-    return {kind: start_judge(chosen[kind], options, display) for kind in examples if kind in chosen}
+    for name in options.classifiers:
+        fit = _reader_of(name, judging)
+        if fit in chosen:
+            raise EvaluationError(f"--classifier: {chosen[fit]} and {name} are both for {fit}: name one")
+        chosen[fit] = name
+    named = {reader.name: chosen.get(reader.name, own.get(reader.card, reader.card)) for reader in judging}
+    for reader in judging:
+        reader.labels(CARDS.read(named[reader.name]))
+    started = {name: start_judge(name, options, display) for name in dict.fromkeys(named.values())}
+    return {reader: started[name] for reader, name in named.items()}
+
+
+def _reader_of(name: str, readers: Sequence[type[LabelReader]]) -> str:
+    """The reader that a classifier fits; of several, the reader whose own classifier has the same task."""
+    card = CARDS.read(name)
+    refused: ClassifierError | None = None
+    fits = []
+    for reader in readers:
+        try:
+            reader.labels(card)
+            fits.append(reader)
+        except ClassifierError as error:
+            refused = error
+    if not fits:
+        raise refused or EvaluationError(f"--classifier {name}: no measure of this run uses it")
+    return min(fits, key=lambda reader: CARDS.read(reader.card).task != card.task).name
 
 
 def judge_responses(
@@ -146,43 +161,6 @@ def judge_table(table: pa.Table, judge: Classifier, progress: Progress, *, censo
     table = table.select([name for name in table.column_names if name not in columns and not name.startswith(PREFIX)])
     settings = {**judge.settings, **censor_settings(censored=censored)}
     return JudgedTable(with_columns(table, columns), settings, len(texts) - found.column(0).null_count, mentions)
-
-
-def start_text_judges(
-    readers: Sequence[type[Reader]], options: JudgingOptions, display: Display
-) -> Mapping[str, Classifier]:
-    """Start the classifiers of readers, by reader: named classifiers by what they judge, else the reader's own.
-
-    Raises ``EvaluationError`` if a named classifier fits no reader, or two fit one.
-    """
-    judging = [reader for reader in readers if issubclass(reader, LabelReader)]
-    chosen: dict[str, str] = {}
-    for name in options.classifiers:
-        fit = _reader_of(name, judging)
-        if fit in chosen:
-            raise EvaluationError(f"--classifier: {chosen[fit]} and {name} are both for {fit}: name one")
-        chosen[fit] = name
-    named = {reader.name: chosen.get(reader.name, reader.card) for reader in judging}
-    for reader in judging:
-        reader.labels(CARDS.read(named[reader.name]))
-    started = {name: start_judge(name, options, display) for name in dict.fromkeys(named.values())}
-    return {reader: started[name] for reader, name in named.items()}
-
-
-def _reader_of(name: str, readers: Sequence[type[LabelReader]]) -> str:
-    """The reader that a classifier fits; of several, the reader whose own classifier has the same task."""
-    card = CARDS.read(name)
-    refused: ClassifierError | None = None
-    fits = []
-    for reader in readers:
-        try:
-            reader.labels(card)
-            fits.append(reader)
-        except ClassifierError as error:
-            refused = error
-    if not fits:
-        raise refused or EvaluationError(f"--classifier {name}: no measure of this run uses it")
-    return min(fits, key=lambda reader: CARDS.read(reader.card).task != card.task).name
 
 
 def show_reading(reader: Reader, texts: pa.Table, display: Display) -> pa.Table:

@@ -21,12 +21,15 @@ from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.readers.classifier import PREFIX, Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, judge_responses, start_judges
+from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
 
 FOUND: Literal["found"] = "found"
+_READERS: Mapping[str, type[LabelReader]] = {"offensiveness": OffensivenessReader, "labels": StylesReader}
+"""What reads the responses for each kind of answers; of a classifier that fits both, the first has the first claim."""
 
 
 def judging_options(given: Given) -> JudgingOptions:
@@ -81,8 +84,10 @@ def start_response_reading(own: Mapping[str, str], release: Release, given: Give
     clusters = find_clusters(given)
     phrases = given.read(options.Phrasing).phrases
     chosen: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
-    needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
-    judges = start_judges(needed, own, judging_options(given), given.display)
+    needed = {MEASURES[name].needs.answers for name in given.measures}
+    readers = {kind: reader for kind, reader in _READERS.items() if kind in needed}
+    started = start_judges([*readers.values()], judging_options(given), given.display, own)
+    judges = {kind: started[reader.name] for kind, reader in reversed(readers.items())}
     settings = {**censor_settings(censored=censored), **signed} if judges else signed
     if "labels" in judges:
         card = judges["labels"].card

@@ -15,7 +15,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
-from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
+from holisticbias_eval.readers.judging import describe_judges, show_reading, start_judges
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, TaskReading
@@ -40,7 +40,7 @@ def start_text_reading(given: Given, *, censored: bool = False) -> "TextReading"
     """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
     settings = MeasureSettings(values=given.values)
-    judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
+    judges = start_judges([measure.reader for measure in measures], judging_options(given), given.display)
     readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
     signed = describe_judges(judges.values())
     return TextReading(signed=signed, measuring=settings, readers=readers, measures=measures, censored=censored)

@@ -91,7 +91,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(tmp_path_factory: pytest.TempPathFactory, small: Path) -> Path:
     """LMD with a quick training on few sentences, not measured."""
     out = tmp_path_factory.mktemp("whole") / "out"
-    said = mitigate("lmd", *ONLY, "--corpus", small, "--out", out)
+    said = mitigate("lmd", *ONLY, "--examples", small, "--out", out)
     assert "examples.parquet is split into 40 training, 24 validation and 24 test sentences" in said.stderr
     return out
 
@@ -237,7 +237,7 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
     """Held-out groups are measured and not trained on; the first token is that of the training and of each run."""
     out, lines = tmp_path / "out", tmp_path / "lines.txt"
     lines.write_text("the miller painted the gate.\n", "utf-8")
-    arguments = ("ctda", *QUICK, "--corpus", small, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell",
+    arguments = ("ctda", *QUICK, "--examples", small, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell",
                  "--release", mini_release_folder, "--measure", "likelihood_bias", "--first-token", "none",
                  "--retain", lines)  # fmt: skip
     mitigate(*arguments)
@@ -274,7 +274,7 @@ def test_another_setting_is_refused_before_anything_is_trained_unless_overwritte
     small: Path, whole: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(whole, tmp_path / "copy")
-    other = ("lmd", *ONLY, "--corpus", small, "--lm-weight", 0.5, "--out", tmp_path / "copy")
+    other = ("lmd", *ONLY, "--examples", small, "--lm-weight", 0.5, "--out", tmp_path / "copy")
     expected = f"{tmp_path / 'copy'} holds another mitigation (settings differ): name another folder with --out"
     assert refusal(*other).startswith(expected)
     mitigate(*other, "--overwrite")
@@ -285,9 +285,9 @@ def test_a_split_gives_the_model_of_its_table(small: Path, whole: Path, tmp_path
     split, out = tmp_path / "split", tmp_path / "folder"
     arguments = ["split", small, "--specification", MANY, "--out", split]
     assert main(["corpus", *map(str, arguments)]) == 0
-    mitigate("lmd", *ONLY, "--corpus", split, "--out", out)
+    mitigate("lmd", *ONLY, "--examples", split, "--out", out)
     assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
-    message = refusal("lmd", "--corpus", split, "--specification", UNTOUCHED, "--out", tmp_path / "other")
+    message = refusal("lmd", "--examples", split, "--specification", UNTOUCHED, "--out", tmp_path / "other")
     assert message.endswith(f"has sentences of {MANY}, none of {UNTOUCHED}")
 
 
@@ -295,7 +295,7 @@ def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(small: Pat
     grid, out = tmp_path / "own.yaml", tmp_path / "out"
     grid.write_text("id: own\nlearning_rate: [0.0001, 0.003, 1.0e+30]\nsource: by hand\n", "utf-8")
     quick = ("--steps", 4, "--batch", 4, "--patience", 0, "--optimizer", "sgd", "--device", "cpu", "--no-measure")
-    said = mitigate("ctda", *quick, "--corpus", small, "--grid", grid, "--out", out)
+    said = mitigate("ctda", *quick, "--examples", small, "--grid", grid, "--out", out)
     assert "Point 2 of 3 of the grid: learning rate 0.003" in said.stderr
     record = read_mitigation(out)
     assert record.grid == "own"
@@ -315,7 +315,7 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
     small: Path, whole: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, part = tmp_path / "out", tmp_path / ".out.part"
-    arguments = ["lmd", *map(str, ONLY), "--corpus", str(small), "--out", str(out)]
+    arguments = ["lmd", *map(str, ONLY), "--examples", str(small), "--out", str(out)]
 
     def interrupt(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.global_step == 3:
@@ -342,11 +342,11 @@ def test_an_interruption_after_the_training_says_that_it_is_kept(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "write_report", interrupt)
-    assert main(["mitigate", "lmd", *map(str, ONLY), "--corpus", str(small), "--out", str(whole)]) == 130
+    assert main(["mitigate", "lmd", *map(str, ONLY), "--examples", str(small), "--out", str(whole)]) == 130
     kept = "interrupted; finished work is kept; run the same command again to continue"
     assert kept in capsys.readouterr().err
     monkeypatch.setattr(run, "load_trainable", interrupt)
-    assert main(["mitigate", "lmd", *map(str, ONLY), "--corpus", str(small), "--out", f"{whole}-other"]) == 130
+    assert main(["mitigate", "lmd", *map(str, ONLY), "--examples", str(small), "--out", f"{whole}-other"]) == 130
     assert "interrupted; no partial output remains" in capsys.readouterr().err
 
 
@@ -360,12 +360,12 @@ def test_a_full_disk_at_a_checkpoint_is_one_line_and_other_settings_start_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(loop.Loop, "_save_optimizer_and_scheduler", full)
-        error = mitigate("lmd", *ONLY, "--corpus", small, "--out", out, fails=True).exception
+        error = mitigate("lmd", *ONLY, "--examples", small, "--out", out, fails=True).exception
     expected = f"cannot write {out}: No space left on device; finished work is kept in {part}; run the same command"
     assert str(error).startswith(expected)
     assert not out.exists()
     assert list(part.glob(".training"))
-    said = mitigate("lmd", *ONLY, "--corpus", small, "--seed", 5, "--out", out)
+    said = mitigate("lmd", *ONLY, "--examples", small, "--seed", 5, "--out", out)
     assert f"{part} has an interrupted training with other settings: starting again" in said.stderr
 
 
@@ -384,10 +384,10 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", interrupt)
-        mitigate("lmd", *ONLY, "--corpus", small, "--out", out, fails=True)
+        mitigate("lmd", *ONLY, "--examples", small, "--out", out, fails=True)
     assert (tmp_path / ".out.part" / "mitigation.json").is_file()
     monkeypatch.setattr(search, "train", fail)
-    mitigate("lmd", *ONLY, "--corpus", small, "--out", out)
+    mitigate("lmd", *ONLY, "--examples", small, "--out", out)
     assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 

@@ -1,7 +1,7 @@
 """The classifiers that measures start, and ``holisticbias classify``."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ import pytest
 from holisticbias_eval.classifying import SETTINGS
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers import READERS
-from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges, start_text_judges
+from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges
+from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
+from holisticbias_eval.readers.reader import Reader
 from holisticbias_eval.tasks.response_files import read_responses
 from invoking import Invoke
 from quiet import QUIET
@@ -103,41 +105,42 @@ def test_an_ending_that_no_response_has_and_text_that_is_not_utf_8_are_refused(t
 
 STYLES, OFFENSIVE = "calibration-styles", "calibration-offensiveness"
 OWN = {"go-emotions": STYLES, "toxicity": OFFENSIVE}
-LABELS, BOTH = {"labels": "generation_bias"}, {"labels": "generation_bias", "offensiveness": "offensiveness"}
+LABELS, BOTH = (StylesReader,), (OffensivenessReader, StylesReader)
 
 
 @pytest.mark.parametrize(
-    ("needed", "named", "styles", "offensive"),
+    ("readers", "named", "styles", "offensive"),
     [
         (LABELS, (), STYLES, None),
         (BOTH, (), STYLES, OFFENSIVE),
-        ({"responses": "response_wording"}, (), None, None),
-        ({"offensiveness": "offensiveness"}, (OFFENSIVE,), None, OFFENSIVE),
         (BOTH, (OFFENSIVE, STYLES), STYLES, OFFENSIVE),
+        (BOTH, ("vader",), "vader", OFFENSIVE),
+        (BOTH, (OFFENSIVE,), STYLES, OFFENSIVE),
         (LABELS, (OFFENSIVE,), OFFENSIVE, None),  # any classifier has styles
     ],
 )
 def test_classifiers_of_responses(
-    needed: Mapping[str, str], named: tuple[str, ...], styles: str | None, offensive: str | None, tmp_path: Path
+    readers: Sequence[type[LabelReader]], named: tuple[str, ...], styles: str, offensive: str | None, tmp_path: Path
 ) -> None:
-    judges = start_judges(needed, OWN, JudgingOptions(named, store=tmp_path), QUIET)
-    cards = {kind: judge.card.id for kind, judge in judges.items()}
-    assert (cards.get("labels"), cards.get("offensiveness")) == (styles, offensive)
+    judges = start_judges(readers, JudgingOptions(named, store=tmp_path), QUIET, OWN)
+    cards = {reader: judge.card.id for reader, judge in judges.items()}
+    assert (cards["styles"], cards.get("offensiveness")) == (styles, offensive)
     assert list(describe_judges(judges.values())) == list(cards.values())
     assert all(judge.store is not None for judge in judges.values())
 
 
 @pytest.mark.parametrize(
-    ("needed", "named", "message"),
+    ("readers", "named", "message"),
     [
-        (LABELS, (OFFENSIVE, STYLES), f"--classifier {OFFENSIVE}: no measure of this run uses it"),
-        (BOTH, (STYLES,), "offensiveness needs a classifier like toxicity in --classifier too"),
-        (BOTH, (OFFENSIVE,), "generation_bias needs a classifier like go-emotions in --classifier too"),
+        (LABELS, (OFFENSIVE, STYLES), f"--classifier: {OFFENSIVE} and {STYLES} are both for styles: name one"),
+        (BOTH, (STYLES, "vader"), f"--classifier: {STYLES} and vader are both for styles: name one"),
+        ((OffensivenessReader,), (STYLES,), f"{STYLES} names no offensive label: its card needs offensive: LABEL"),
+        ((READERS["sentiment"],), (STYLES,), f"--classifier {STYLES}: no measure of this run uses it"),
     ],
 )
-def test_classifiers_that_do_not_fit(needed: Mapping[str, str], named: tuple[str, ...], message: str) -> None:
+def test_classifiers_that_do_not_fit(readers: Sequence[type[Reader]], named: tuple[str, ...], message: str) -> None:
     with pytest.raises(EvaluationError) as caught:
-        start_judges(needed, OWN, JudgingOptions(named), QUIET)
+        start_judges(readers, JudgingOptions(named), QUIET, OWN)
     assert str(caught.value) == message
 
 
@@ -157,10 +160,8 @@ def of_task(lexicon_card: Callable[..., Path]) -> Callable[[str], str]:
 def test_a_classifier_of_texts_is_for_the_reader_of_its_task(of_task: Callable[[str], str]) -> None:
     readers = [READERS["toxicity"], READERS["regard"], READERS["sentiment"]]
     files = of_task("regard"), of_task("toxicity")
-    judges = start_text_judges(readers, JudgingOptions(files), QUIET)
+    judges = start_judges(readers, JudgingOptions(files), QUIET)
     assert {name: judge.card.task for name, judge in judges.items()} == {"regard": "regard", "toxicity": "toxicity"}
-    assert start_text_judges([READERS["sentiment"]], JudgingOptions(), QUIET) == {}
+    assert start_judges([READERS["sentiment"]], JudgingOptions(), QUIET) == {}
     with pytest.raises(EvaluationError, match="are both for toxicity: name one"):
-        start_text_judges(readers[:1], JudgingOptions((files[1], files[1])), QUIET)
-    with pytest.raises(EvaluationError, match="no measure of this run uses it"):
-        start_text_judges([READERS["sentiment"]], JudgingOptions((STYLES,)), QUIET)
+        start_judges(readers[:1], JudgingOptions((files[1], files[1])), QUIET)

@@ -20,7 +20,7 @@ _TESTED = 4
 """The texts with which the method is tested."""
 _TIMED, _FIRST, _LEAST = 8, 16, 128
 """The places whose texts are timed, the texts that the engine reads first, and the fewest to time."""
-_ENOUGH, _AIM, _SLOW = 0.5, 2.0, 5.0
+_ENOUGH, _AIM, _SLOW = 0.5, 1.0, 5.0
 """Seconds that are enough to know the speed, that the texts should take at most, and after which no more are read."""
 _LONG, _FEW = 600.0, 20_000
 """Seconds from which a run has advice, and the texts of a short one."""
@@ -119,7 +119,7 @@ def _place(blocks: Sequence[Ints], start: int) -> Ints:
 
 
 def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[[], float]) -> float:
-    """Seconds per forward token, from neighbouring texts at several places that take a second or two together.
+    """Seconds per forward token, from neighbouring texts at several places that take about a second together.
 
     The first texts that an engine reads take longer, and few texts take longer than many, for each token: the first
     only tell how many to read, unless the model is slow.

@@ -224,8 +224,8 @@ def describe_gguf(path: Path) -> tuple[str, str]:
 def one_gguf_parse(source: object) -> Iterator[None]:
     """Parse a GGUF file and map its names of tensors once within the block, however often transformers does it.
 
-    Each parse takes seconds, and transformers reads the header five times, and maps the names for each part of the
-    model.
+    Each parse takes seconds, and transformers reads the header five times, maps the names for each part of the model,
+    and reads the tokens again where it needs only the weights.
     """
     if not isinstance(source, str) or not Path(source).is_file() or not find_spec("gguf"):
         yield
@@ -244,6 +244,8 @@ def one_gguf_parse(source: object) -> Iterator[None]:
 
     def load(path: str, return_tensors: bool = False, **more: Any) -> Any:
         if return_tensors:
+            reader = gguf.GGUFReader(path)
+            reader.fields = {key: field for key, field in reader.fields.items() if not key.startswith("tokenizer.")}
             return loaded(path, return_tensors, **more)
         return {part: dict(values) for part, values in header(path).items()}
 
