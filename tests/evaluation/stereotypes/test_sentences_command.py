@@ -29,7 +29,7 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def asked(own: Path, out: Path, chat_server: Servers) -> Asked:
-    """The command that asks a server, or one that answers like this, for sentences."""
+    """The command that asks a server, or a new one with these answers, for sentences."""
 
     def command(server: ChatServer | Answering, *options: object) -> tuple[object, ...]:
         base = (server if isinstance(server, ChatServer) else chat_server(server)).base
