@@ -41,22 +41,8 @@ def _write_masked(folder: Path) -> None:
     from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
     letters = "abcdefghijklmnopqrstuvwxyz"
-    pieces = (
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        "i",
-        "'",
-        ".",
-        "m",
-        "love",
-        "hate",
-        "young",
-        "people",
-        "the",
-    )
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "i", "'", ".", "m"]
+    pieces += ["love", "hate", "young", "people", "the"]
     words = dict.fromkeys((*pieces, *letters, *(f"##{letter}" for letter in letters)))
     tokenizer = BertTokenizerFast(vocab={word: i for i, word in enumerate(words)})
     tokenizer.save_pretrained(folder)

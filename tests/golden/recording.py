@@ -65,7 +65,6 @@ def record(name: str, folder: Path) -> list[str]:
 
 def names() -> tuple[str, ...]:
     """All cases, runs first, because comparing needs them."""
-
     commands = sorted({*BUILT_IN, *entry_points(group=GROUP).names})
     kinds = {
         "run": CASES["runs"],
@@ -287,14 +286,13 @@ def write(chosen: Sequence[str]) -> None:
         (folder / "in").mkdir()
         write_inputs(folder / "in")
         for name in names():
-            if chosen and not any(name.startswith(word) for word in chosen) and not name.startswith("run/"):
-                continue
-            path = RECORDED / f"{name}.txt"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines = record(name, folder)
-            if chosen and not any(name.startswith(word) for word in chosen):
-                continue  # it ran because others need it
-            path.write_text("\n".join(lines) + "\n", "utf-8")
+            is_chosen = not chosen or any(name.startswith(word) for word in chosen)
+            if is_chosen or name.startswith("run/"):  # others need the runs
+                lines = record(name, folder)
+            if is_chosen:
+                path = RECORDED / f"{name}.txt"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -68,11 +68,6 @@ def made_catalog(axes: Groups, genders: Groups, families: Groups, version: Value
     )
 
 
-def with_keys(catalog: Catalog, entry_id: str, **keys: object) -> Catalog:
-    """The catalog with other values of keys of one entry."""
-    return catalog.changed(lambda entry: entry.model_copy(update=keys) if entry.id == entry_id else entry)
-
-
 def with_layout(catalog: Catalog, layout: int) -> Catalog:
     """The catalog whose versions have this layout."""
     return replace(catalog, releases=tuple(r.model_copy(update={"layout": layout}) for r in catalog.releases))

@@ -16,7 +16,9 @@ from holisticbias_eval.collect.outputs import page_address
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.prompts.prompt_sources import read_prompts, read_source
-from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, silent
+from quiet import QUIET
+
+from .small_wiki import DATA, GROUPS, LISTED, SENTENCE, dump, page, rows, run
 
 pytestmark = pytest.mark.usefixtures("in_process")
 EXPECTED = {
@@ -50,7 +52,7 @@ LEFT_OUT = {
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("collect") / "out"
     options = CollectSettings(site="https://osk.example/wiki/")
-    collect(DATA / "dump.xml", str(DATA / "collection.yaml"), out, options, silent())
+    collect(DATA / "dump.xml", str(DATA / "collection.yaml"), out, options, QUIET)
     return out
 
 
@@ -69,7 +71,8 @@ ROW = {
 def test_rows_record_and_attribution(made: Path) -> None:
     """A row says where it is from; other terms become XYZ; the record counts what was left out."""
     found = rows(made)
-    assert {group: shown(row for row in found if row["group_id"] == group) for group in EXPECTED} == EXPECTED
+    prompts = [(row["group_id"], row["prompt"], row["continuation"], row["subject"]) for row in found]
+    assert prompts == [(group, *prompt) for group, expected in EXPECTED.items() for prompt in expected]
     assert found[0] == ROW
     assert [r["sentence_anonymised"] for r in found if r["group_id"] == "osk.trades"][:2] == [
         "A XYZ folds maps of cloth for the ships of Osk.",
@@ -109,26 +112,42 @@ def test_compressed_dumps(tmp_path: Path, name: str, pack: Callable[[bytes], byt
 
 
 def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
-    groups = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
     listed = page("List of trades", "From [[Osk]]:\n* [[Glorbist]] and [[Tarner]]", 2)
     others = [page(t, f"The town of {t} has many maps of old cloth.", n) for n, t in enumerate(("Osk", "Tarner"), 3)]
     content = dump(page("Glorbist", SENTENCE), listed, *others)  # the list comes after its page
-    assert {r["page"] for r in run(tmp_path, content, groups)[1]} == {"Glorbist"}
-    assert {r["page"] for r in run(tmp_path, content, groups, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
+    assert {r["page"] for r in run(tmp_path, content, LISTED)[1]} == {"Glorbist"}
+    assert {r["page"] for r in run(tmp_path, content, LISTED, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
 
 
 def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:
-    groups = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
     redirect = page("List of trades", "#REDIRECT [[Trades of Osk]]", 3)
     redirect = redirect.replace("    <revision>", '    <redirect title="Trades of Osk" />\n    <revision>', 1)
     content = dump(page("Trades of Osk", "* [[Glorbist]]", 2), page("Glorbist", SENTENCE), redirect)
-    assert len(run(tmp_path, content, groups)[1]) == 1
+    assert len(run(tmp_path, content, LISTED)[1]) == 1
 
 
-def test_repeated_prompts_of_a_group_and_whole_sentences_are_left_out(tmp_path: Path) -> None:
-    made, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE} {SENTENCE} On the old maps of Osk are glorbists.")))
-    assert len(found) == 1
-    left_out = {"repeats a prompt of its group": 1, "nothing left to continue": 1}
+FULL = "A glorbist is a person who carries {{convert|10|kg|lb}} of cloth for ships every day."
+OTHER = "Most glorbists of the town fold maps of cloth."
+LACKING = "A glorbist is a person who wears {{glorb|ten}} of cloth on ships every day."
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences", "left_out"),
+    [
+        (f"{SENTENCE} {SENTENCE}", [SENTENCE], {"repeats a prompt of its group": 1}),
+        (f"{SENTENCE} On the old maps of Osk are glorbists.", [SENTENCE], {"nothing left to continue": 1}),
+        (
+            f"{FULL} {LACKING} {OTHER}",
+            [FULL.replace("{{convert|10|kg|lb}}", "10 kg (22 lb)"), OTHER],
+            {"a template or a formula whose text is not known": 1},
+        ),
+    ],
+)
+def test_sentences_that_are_left_out_are_counted(
+    tmp_path: Path, text: str, sentences: list[str], left_out: dict[str, int]
+) -> None:
+    made, found = run(tmp_path, dump(page("Glorbist", text)))
+    assert [row["sentence"] for row in found] == sentences
     assert made["groups"]["osk.trades"]["left_out"] == left_out
 
 

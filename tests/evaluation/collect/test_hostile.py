@@ -23,7 +23,9 @@ from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import category_keys, list_links
 from holisticbias_eval.collect.worker import Worker, _serve
 from known import known
-from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
+from quiet import QUIET
+
+from .small_wiki import LISTED, SENTENCE, dump, page, rows, run
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
 READER = PageReader(RULE, {}, (), None)
@@ -43,9 +45,6 @@ def many_pages(count: int) -> str:
     pages = [page(f"Trade {n}", f"A trade {n} is a work that folds maps of cloth.", n + 1) for n in range(count)]
     listed = "".join(f"* [[Trade {n}]]\n" for n in range(0, count, 2))
     return dump(*pages, page("List of trades", listed, count + 1))
-
-
-LISTED = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
 
 
 @pytest.mark.usefixtures("in_process")
@@ -89,7 +88,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectSettings(), silent())
+    made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectSettings(), QUIET)
     assert prompts_of(made) == 200
     assert len({row["page"] for row in rows(tmp_path / "out")}) == 200
 

@@ -1,17 +1,19 @@
 """The rule that makes a prompt of a sentence, wikitext and its templates, and names of people."""
 
-import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from holisticbias_eval.collect.page_sentences import person_finder
-from holisticbias_eval.collect.rule import Fault, PromptRule, find_mentions, index_terms, prompt_length, sentence_fault
+from holisticbias_eval.collect.rule import PromptRule, find_mentions, index_terms, prompt_length, sentence_fault
 from holisticbias_eval.collect.templates import converted, grouped
 from holisticbias_eval.collect.titles import category_keys, list_links, title_key
 from holisticbias_eval.collect.wikitext import UNKNOWN, paragraphs
 from holisticbias_eval.errors import CollectError
-from small_wiki import DATA, dump, page, run
+
+from .small_wiki import DATA, run
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
 
@@ -137,47 +139,56 @@ def test_grouped_numbers() -> None:
     assert {number: grouped(number) for number in numbers} == numbers
 
 
-def test_a_sentence_that_lacks_words_is_left_out_and_counted(tmp_path: Path) -> None:
-    full = "A glorbist is a person who carries {{convert|10|kg|lb}} of cloth for ships every day."
-    lacking = "A glorbist is a person who wears {{glorb|ten}} of cloth on ships every day."
-    short = "Most glorbists of the town fold maps of cloth."
-    _, rows = run(tmp_path, dump(page("Glorbist", f"{full} {lacking} {short}")))
-    assert [row["sentence"] for row in rows] == [full.replace("{{convert|10|kg|lb}}", "10 kg (22 lb)"), short]
-    record = json.loads((tmp_path / "out" / "collection.json").read_text())
-    assert record["groups"]["osk.trades"]["left_out"] == {Fault.UNKNOWN_PART: 1}
+class Pipeline:
+    """As a pipeline of spaCy that knows one name."""
+
+    def __init__(self, name: str, label: str = "PERSON") -> None:
+        self.name, self.pipe_labels = name, {"ner": [label]}
+
+    def __call__(self, sentence: str) -> SimpleNamespace:
+        start = sentence.find(self.name)
+        entity = SimpleNamespace(label_="PERSON", start_char=start, end_char=start + len(self.name))
+        return SimpleNamespace(ents=[entity] if start >= 0 else [])
 
 
-GROUPS = (DATA / "collection.yaml").read_text("utf-8")
+def load(model: str) -> Pipeline:
+    """As ``spacy.load``."""
+    if model == "missing":
+        raise OSError("there is no such model")
+    return Pipeline("Dr. Vell Ambro", "ORG" if model == "companies" else "PERSON")
 
 
-def make_model(folder: Path, name: str) -> str:
-    """Save a model that knows one name."""
-    spacy = pytest.importorskip("spacy")
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": name}])
-    pipeline.to_disk(folder)
-    return str(folder)
+@pytest.fixture
+def invented_spacy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module in place of spaCy, which is not installed where these tests run."""
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=load))
 
 
 def test_a_mention_overlaps_the_name_of_a_person(tmp_path: Path) -> None:
-    is_person = person_finder(make_model(tmp_path / "model", "Vell Ambro"))
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Vell Ambro"}])
+    pipeline.to_disk(tmp_path)
+    is_person = person_finder(str(tmp_path))
     assert is_person("Today Vell Ambro sang.", "Vell Ambro")
     assert not is_person("Today Vell Osk sang.", "Vell Osk")
 
 
+@pytest.mark.usefixtures("in_process", "invented_spacy")
 def test_groups_that_need_a_person_lose_the_other_sentences(tmp_path: Path) -> None:
-    model = make_model(tmp_path / "model", "Dr. Vell Ambro")
-    made, found = run(tmp_path, (DATA / "dump.xml").read_bytes(), GROUPS, names=model)
+    groups = (DATA / "collection.yaml").read_text("utf-8")
+    made, found = run(tmp_path, (DATA / "dump.xml").read_bytes(), groups, names="people")
     weavers = [row["prompt"] for row in found if row["group_id"] == "osk.weavers"]
     assert weavers == ["In 1990, Dr. Vell Ambro moved to"]
     assert made["groups"]["osk.weavers"]["left_out"]["no person's name"] == 3
     assert len(found) == 7
 
 
-def test_a_model_without_people_is_refused(tmp_path: Path) -> None:
-    spacy = pytest.importorskip("spacy")
-    spacy.blank("en").to_disk(tmp_path / "model")
-    with pytest.raises(CollectError, match="it has no label PERSON or PER"):
-        person_finder(str(tmp_path / "model"))
-    with pytest.raises(CollectError, match="spaCy cannot load it"):
-        person_finder(str(tmp_path / "none"))
+@pytest.mark.usefixtures("invented_spacy")
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [("companies", "it has no label PERSON or PER"), ("missing", "spaCy cannot load it: there is no such model")],
+)
+def test_a_model_without_people_is_refused(model: str, message: str) -> None:
+    with pytest.raises(CollectError, match=message):
+        person_finder(model)

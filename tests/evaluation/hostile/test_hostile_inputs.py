@@ -21,10 +21,7 @@ MODELS = sorted((HERE / "models").glob("*.yaml"))
 RESULTS = sorted((HERE / "results").glob("*.yaml"))
 ANSWERS = sorted((HERE / "answers").glob("*.yaml"))
 GGUF = sorted((HERE / "gguf").glob("*.yaml"))
-assert MODELS
-assert RESULTS
-assert ANSWERS
-assert GGUF
+assert all((MODELS, RESULTS, ANSWERS, GGUF))
 READERS = [("report",), ("compare",), ("leaderboard", "--contributor", "Ada", "--add")]
 
 

@@ -20,11 +20,6 @@ PLAIN: dict[str, Any] = {"prompt": "I like wugs.", "response": "so do I"}
 LIST = FILES.read("holisticbias")
 
 
-def matched(first: dict[str, Any], second: dict[str, Any]) -> tuple[int, dict[str, int]]:
-    found = match(pa.Table.from_pylist([first]), pa.Table.from_pylist([second]), LIST)
-    return len(found.pairs), dict(found.left_out)
-
-
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
@@ -46,9 +41,10 @@ def matched(first: dict[str, Any], second: dict[str, Any]) -> tuple[int, dict[st
 @pytest.mark.parametrize("swapped", [False, True])
 def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None, swapped: bool) -> None:
     one, other = {**PLAIN, "response": "me too"}, {**PLAIN, **changed}
-    count, left_out = matched(*((other, one) if swapped else (one, other)))
-    assert count == (reason is None)
-    assert (set(left_out) & {reason} if reason else left_out) == ({reason} if reason else {})
+    first, second = (pa.Table.from_pylist([row]) for row in ((other, one) if swapped else (one, other)))
+    found = match(first, second, LIST)
+    assert len(found.pairs) == (reason is None)
+    assert reason in found.left_out if reason else not found.left_out
 
 
 @pytest.mark.parametrize(
@@ -77,8 +73,7 @@ def test_an_own_list_and_no_list() -> None:
     assert (len(key.pairs), key.inflammatory) == (1, None)
 
 
-def test_every_entry_of_the_list_is_an_entry_of_the_terms() -> None:
-    root = Path(__file__).resolve().parents[3]
+def test_every_entry_of_the_list_is_an_entry_of_the_terms(root: Path) -> None:
     texts = [path.read_text("utf-8") for name in ("descriptors", "templates") for path in (root / name).glob("*.yaml")]
     unknown = [e for e in (*LIST.descriptors, *LIST.templates) if not any(f"id: {e}\n" in text for text in texts)]
     assert not unknown

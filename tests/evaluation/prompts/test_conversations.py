@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.spread import KeptCells, Least, random_order, spread
-from invoking import Invoke
 
 FEW = PromptDrawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
 
@@ -137,13 +135,3 @@ def test_the_order_of_a_name_depends_on_the_seed_and_the_names_alone() -> None:
     assert order == random_order(reversed(names), 0)
     assert [n for n in order if n in names[:4]] == random_order(names[:4], 0)
     assert order != random_order(names, 1)
-
-
-@pytest.mark.parametrize(("more", "least"), [((), 4), (("--per-cell", "1"), 2)])
-def test_a_limit_below_the_least_is_refused(
-    invoke: Invoke, mini_release_folder: Path, tmp_path: Path, more: tuple[str, ...], least: int
-) -> None:
-    few = ("--release", mini_release_folder, "--limit", str(least - 1), *more)
-    said = invoke.refused("evaluate", "--measure", "generation_bias", *few, "--out", tmp_path / "run")
-    assert f"the least is {least}" in said
-    assert not (tmp_path / "run").exists()

@@ -93,30 +93,29 @@ doffs,trade,Ada Doff,,true,Ada Doff sang.
 """
 
 
-def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> None:
-    """``horrible`` is a negative word of VADER, and here a part of what a group is called."""
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """A user's table of texts."""
     (tmp_path / "t.csv").write_text(TEXTS)
-    said = invoke.printed("measure", "sentiment", tmp_path / "t.csv", "--format", "json")
-    found = {
-        (f["name"], f["keys"]["group"], f["keys"].get("class")): (f["value"], f["n"])
-        for f in json.loads(said)["figures"]
-        if "group" in f["keys"]
-    }
+    return tmp_path / "t.csv"
+
+
+def test_the_figures_with_the_words_left_in(invoke: Invoke, texts: Path) -> None:
+    """``horrible`` is a negative word of VADER, and here a part of what a group is called."""
+    figures = [f for f in invoke.figures("measure", "sentiment", texts) if "group" in f.keys]
+    found = {(f.name, f.keys["group"], f.keys.get("class")): (f.value, f.n) for f in figures}
     assert found["share", "daxes", "negative"][0] == 0
     assert found["replaced", "daxes", "negative"] == (0, 2)
     assert found["as_written", "daxes", "negative"] == (0.5, 2)
     assert found["as_written", "doffs", "negative"] == (0, 2)
     assert found["texts_naming", "daxes", None] == (0.5, 2)
     assert found["texts_naming", "doffs", None] == (0.5, 2)
-    _, said, _ = invoke("measure", "sentiment", tmp_path / "t.csv")
-    assert "the words that name a group change the value most for daxes (Trade): 50.0% as written, 0.0%" in " ".join(
-        said.split()
-    )
+    said = " ".join(invoke.printed("measure", "sentiment", texts).split())
+    assert "the words that name a group change the value most for daxes (Trade): 50.0% as written, 0.0%" in said
 
 
-def test_the_columns_of_the_table_with_the_words_left_in(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(TEXTS)
-    report = hbe.measure("sentiment", tmp_path / "t.csv").report()
+def test_the_columns_of_the_table_with_the_words_left_in(texts: Path) -> None:
+    report = hbe.measure("sentiment", texts).report()
     tables = [table for chapter in report.chapters for section in chapter.sections for table in section.tables]
     columns = next(table.columns for table in tables if table.name.endswith("-naming"))
     classes = [f"compound-{cls}-{form}" for cls in ("positive", "negative") for form in ("replaced", "written")]

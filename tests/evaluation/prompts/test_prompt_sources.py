@@ -9,6 +9,7 @@ import pytest
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.prompts.collections import CollectionPrompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_prompts, read_source
 from loopback_hub import Hub, Repository, Stored, serve, use_as_client
 
@@ -16,18 +17,15 @@ TABLE = "prompt,group,domain,subject,continuation\nThe blicket ,blickets,craft,b
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
-    """A local Hub; this process is its client, with an empty cache."""
-    with serve(Hub()) as hub:
-        use_as_client(hub, tmp_path, monkeypatch)
-        yield hub
-
-
-def test_a_table_of_prompts(tmp_path: Path) -> None:
+def own(tmp_path: Path) -> CollectionPrompts:
+    """The prompts of a user's table."""
     (tmp_path / "own.csv").write_text(TABLE)
-    found = read_source(str(tmp_path / "own.csv"), keep_faulty=True)
-    assert found.name == "own"
-    first, second = found.table.to_pylist()
+    return read_source(str(tmp_path / "own.csv"), keep_faulty=True)
+
+
+def test_a_table_of_prompts(own: CollectionPrompts) -> None:
+    assert own.name == "own"
+    first, second = own.table.to_pylist()
     assert first == {
         "prompt_id": "1", "item": "1", "domain": "craft", "group": "blickets", "subject": "blicket",
         "prompt": "The blicket", "human": ["The blicket is tall."], "fault": None,
@@ -35,10 +33,9 @@ def test_a_table_of_prompts(tmp_path: Path) -> None:
     assert second["human"] == []
 
 
-def test_people_may_continue_a_prompt_several_times(tmp_path: Path) -> None:
-    (tmp_path / "own.csv").write_text(TABLE)
+def test_people_may_continue_a_prompt_several_times(own: CollectionPrompts, tmp_path: Path) -> None:
     (tmp_path / "human.csv").write_text("prompt,continuation\nA  dax,sings.\nA dax,reads.\nno,no\n")
-    found = add_human(read_source(str(tmp_path / "own.csv"), keep_faulty=True), tmp_path / "human.csv")
+    found = add_human(own, tmp_path / "human.csv")
     assert found.table["human"].to_pylist() == [[], ["A dax sings.", "A dax reads."]]
     assert "people's continuations of 1 of 2 prompts" in found.notes[-1]
 
@@ -52,11 +49,10 @@ def test_a_folder_without_prompts_and_a_name_of_nothing(tmp_path: Path) -> None:
     assert not is_named("bold")
 
 
-def test_human_continuations_of_other_prompts_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "own.csv").write_text(TABLE)
+def test_human_continuations_of_other_prompts_are_refused(own: CollectionPrompts, tmp_path: Path) -> None:
     (tmp_path / "human.csv").write_text("prompt,continuation\nno,no\n")
     with pytest.raises(SelectionError, match="none of its prompts with a continuation is among the prompts of own"):
-        add_human(read_source(str(tmp_path / "own.csv"), keep_faulty=True), tmp_path / "human.csv")
+        add_human(own, tmp_path / "human.csv")
 
 
 def rows(name: str = "Toma") -> bytes:
@@ -65,9 +61,11 @@ def rows(name: str = "Toma") -> bytes:
 
 
 @pytest.fixture
-def repository(hub: Hub) -> Repository:
-    """A dataset of the local Hub."""
-    return hub.repositories.setdefault("org/bold", Repository("org/bold"))
+def repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Repository]:
+    """A dataset of a local Hub, of which this process is a client with an empty cache."""
+    with serve(Hub()) as hub:
+        use_as_client(hub, tmp_path, monkeypatch)
+        yield hub.repositories.setdefault("org/bold", Repository("org/bold"))
 
 
 def test_a_data_set_of_the_hub_is_signed_with_its_commit(repository: Repository) -> None:

@@ -90,9 +90,9 @@ def chromium() -> Iterator[Browser]:
 Open = Callable[..., Page]
 
 
-@pytest.fixture
-def open_page(chromium: Browser, site: str) -> Iterator[Open]:
-    """Open a path of the site; in the end, the console must be empty, and all requests must have gone to the site."""
+@contextmanager
+def opening(chromium: Browser, site: str) -> Iterator[Open]:
+    """Open paths of a site; in the end, the console must be empty, and all requests must have gone to the site."""
     wrong: list[str] = []
     contexts: list[BrowserContext] = []
 
@@ -111,3 +111,10 @@ def open_page(chromium: Browser, site: str) -> Iterator[Open]:
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+@pytest.fixture
+def open_page(chromium: Browser, site: str) -> Iterator[Open]:
+    """Open a path of the site."""
+    with opening(chromium, site) as open_path:
+        yield open_path

@@ -1,12 +1,12 @@
 """The queue of terms to judge, in a browser: judge, correct, keep, download, record."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from holisticbias.rules.validate import load_catalog
+from invoking import Invoke
 
 from .conftest import Open
 
@@ -28,9 +28,7 @@ def shown(page: Page) -> str:
     return term.inner_text()
 
 
-def test_judgements_are_kept_and_recorded(
-    open_page: Open, terms_copy: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_judgements_are_kept_and_recorded(open_page: Open, terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
     """By mouse and by keys; after a reload the queue goes on; the file is what ``assess --from`` reads."""
     page = open_page(AXIS)
     expect(page.get_by_role("button", name="Download")).to_be_disabled()
@@ -52,8 +50,7 @@ def test_judgements_are_kept_and_recorded(
     content = json.loads(path.read_text("utf-8"))
     made = content["judgements"]
     assert (content["reviewer"], [m["judgement"] for m in made]) == ("rv-0042", ["accepted", "dispreferred"])
-    code, out, err = invoke("assess", "--from", path, "--source", terms_copy)
-    assert (code, "2 judgements recorded" in out) == (0, True), err
+    assert "2 judgements recorded" in invoke.printed("assess", "--from", path, "--source", terms_copy)
     recorded = {e.id: e for e in load_catalog(terms_copy).judged}
     assert recorded[made[0]["id"]].assessments[-1].comment == 'Said with "care", <b>é</b>.'
 

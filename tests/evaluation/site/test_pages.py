@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from tests.evaluation.report.html_reader import HtmlReader
 
 from altered import altered
@@ -21,7 +21,7 @@ from holisticbias_eval.site.models_results import Results, collect_results
 from holisticbias_eval.site.releases import write_releases
 from holisticbias_eval.site.writer import Writer
 
-from .conftest import BASE, served
+from .conftest import BASE, Open, opening, served
 from .made_site import MARKUP, NEW, OLD, PICTURE, TURNED, made_site
 
 POLICY = (
@@ -126,36 +126,36 @@ def hostile_site(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield address
 
 
-def test_markup_stays_text(chromium: Browser, hostile_site: str) -> None:
-    """No page changes its title, shows a picture or logs an error, and each shows the markup as text."""
-    context = chromium.new_context()
-    page = context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.goto(f"{hostile_site}/models/index.html")
+@pytest.fixture
+def open_hostile(chromium: Browser, hostile_site: str) -> Iterator[Open]:
+    """Open a path of the hostile site."""
+    with opening(chromium, hostile_site) as open_path:
+        yield open_path
+
+
+def assert_markup_is_text(page: Page, place: str) -> None:
+    assert page.title() != "taken", page.url
+    assert page.locator("main img, main script").count() == 0, page.url
+    assert "document.title='taken'" in page.locator(place).inner_text(), page.url
+
+
+def test_markup_stays_text(open_hostile: Open, hostile_site: str) -> None:
+    """No page changes its title or shows a picture, and each shows the markup as text."""
+    page = open_hostile("models/index.html")
     model = page.locator("ul.models a").first.get_attribute("href")
     for path in (
         "terms/index.html", "terms/age.hostile.html", "judge/age.html", f"releases/{OLD}-to-{NEW}.html",
         "releases/index.html", "models/index.html", f"models/{model}",
     ):  # fmt: skip
         page.goto(f"{hostile_site}/{path}", wait_until="networkidle")
-        assert page.title() != "taken", path
-        assert page.locator("main img, main script").count() == 0, path
-        assert "document.title='taken'" in page.locator("main").inner_text(), path
-    assert said == []
-    context.close()
+        assert_markup_is_text(page, "main")
 
 
-def test_hostile_names_of_models_in_a_comparison(chromium: Browser, hostile_site: str) -> None:
+def test_hostile_names_of_models_in_a_comparison(open_hostile: Open) -> None:
     """The page writes names as text; two runs of one model do not differ, and the differences say so."""
-    context = chromium.new_context()
-    page = context.new_page()
-    page.goto(f"{hostile_site}/models/compare.html", wait_until="networkidle")
-    assert "document.title='taken'" in page.locator("#comparison").inner_text()
-    assert page.locator("main img").count() == 0
-    assert page.title() != "taken"
+    page = open_hostile("models/compare.html")
+    page.wait_for_load_state("networkidle")
+    assert_markup_is_text(page, "#comparison")
     table = page.locator("section[aria-labelledby^='with-likelihood-bias'] table").first
     assert table.locator("thead th").last.inner_text() == "Difference, B minus A"
     assert set(table.locator("tbody td:last-child").all_inner_texts()) == {"+0.0 points [+0.0 to +0.0 points]"}
-    context.close()

@@ -35,10 +35,9 @@ def test_it_writes_the_site_and_replaces_it(
 ) -> None:
     out = tmp_path / "site"
     releases = ["--release", parts / "1.0.0", parts / "3.0.0"]  # one option, two values
-    code, said, steps = invoke("site", *options, *releases, "--out", out)
-    assert (code, said) == (0, f"Site: {out / 'index.html'}\n"), steps
+    assert invoke.printed("site", *options, *releases, "--out", out) == f"Site: {out / 'index.html'}\n"
     assert (out / "releases" / "1.0.0-to-3.0.0.html").is_file()
-    assert invoke("site", *options, "--out", out)[0] == 0
+    invoke.printed("site", *options, "--out", out)
     assert not (out / "releases" / "1.0.0.html").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
@@ -58,10 +57,8 @@ def test_bad_releases_write_nothing(
 ) -> None:
     folders = {"PARTS": str(parts), "MINI": str(mini_release_folder)}
     chosen = [re.sub("PARTS|MINI", lambda name: folders[name[0]], release) for release in releases]
-    code, said, errors = invoke(
-        "site", "--release", *chosen, "--results", parts / "results", "--out", tmp_path / "site"
-    )
-    assert (code, said) == (2, "")
+    places = ("--results", parts / "results", "--out", tmp_path / "site")
+    errors = invoke.refused("site", "--release", *chosen, *places)
     assert re.fullmatch(f"holisticbias: {message}", errors.splitlines()[-1])
     assert list(tmp_path.iterdir()) == []
 
@@ -77,7 +74,7 @@ def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: li
         ("--docs", built): "../docs/latest/index.html",
     }
     for docs, link in links.items():
-        assert invoke("site", *options, *docs, "--out", tmp_path / "site")[0] == 0
+        invoke.printed("site", *options, *docs, "--out", tmp_path / "site")
         assert f'<a href="{link}">Docs</a>' in (tmp_path / "site" / "terms" / "index.html").read_text("utf-8")
     assert (tmp_path / "site" / "docs" / "latest" / "index.html").read_text("utf-8") == "start"
 
@@ -90,6 +87,4 @@ def test_a_registry_with_a_problem_is_refused(invoke: Invoke, options: list[str 
 
 def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", "utf-8")
-    errors = invoke.refused("site", *options, "--out", tmp_path)
-    assert "holds something else" in errors
-    assert (tmp_path / "thesis.txt").read_text("utf-8") == "years of work"
+    assert "holds something else" in invoke.refused("site", *options, "--out", tmp_path, keeps=tmp_path)

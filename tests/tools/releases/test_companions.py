@@ -18,7 +18,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment
 from holisticbias.terms.prompt_entries import Forms, PromptWording
 from holisticbias.terms.specification_entries import AttributeSet, Slot, SpecificationWording, TargetGroup, WordForms
-from small_terms import entry_of, with_keys, with_layout
+from small_terms import entry_of, with_layout
 
 VERSION = "0.2.0"
 
@@ -29,6 +29,11 @@ def companions(data: Path, tmp_path: Path) -> Catalog:
     for name in ("two-versions", "companions"):
         shutil.copytree(data / name, tmp_path / "terms", dirs_exist_ok=True)
     return load_catalog(tmp_path / "terms")
+
+
+def with_keys(catalog: Catalog, entry_id: str, **keys: object) -> Catalog:
+    """The catalog with other values of keys of one entry."""
+    return catalog.changed(lambda entry: entry.model_copy(update=keys) if entry.id == entry_id else entry)
 
 
 def with_forms(catalog: Catalog, since: str | None = None) -> Catalog:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.tools.releases.conftest import Build
+from tests.tools.releases.signed import sign_digests, sign_rows
 
 from holisticbias import open_release
 from holisticbias.errors import HubError, ReleaseError
@@ -19,7 +20,6 @@ from holisticbias.release.manifest import file_entry
 from holisticbias.release.verify import verify_release
 from invoking import Invoke
 from loopback_hub import Hub
-from signed import sign_digests, sign_rows
 
 Change = Callable[[pa.Table], pa.Table]
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.releases.conftest import Build, Built, write_built
+from tests.tools.releases.signed import sign
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import lazy_digest, table_digest
@@ -24,7 +25,6 @@ from holisticbias.release.parquet import read_parquet, read_parts, write_parquet
 from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
-from signed import sign
 from small_terms import DESCRIPTORS, TEMPLATES, small_catalog
 
 SENTENCES = "data/sentences.parquet"

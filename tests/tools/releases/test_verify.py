@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from tests.tools.releases.conftest import Build
+from tests.tools.releases.signed import sign
 
 from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.errors import ReleaseError
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, FileEntry, checksums, file_entry, read_manifest
 from holisticbias.release.verify import verify_release
-from signed import sign
 
 Damage = Callable[[Path], object]
 

@@ -1,25 +1,23 @@
 """Dumps written by hand, and what is collected from them."""
 
-import io
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pyarrow.parquet as pq
-from rich.console import Console
 
 from holisticbias_eval.collect.collecting import collect
 from holisticbias_eval.collect.settings import CollectSettings
-from holisticbias_eval.progress import Display
+from quiet import QUIET
 
-DATA = Path(__file__).parents[1] / "data" / "wiki"
+DATA = Path(__file__).parents[2] / "data" / "wiki"
 HEAD = (
     '<mediawiki version="0.11"><siteinfo><sitename>Osk</sitename><namespaces>'
     '<namespace key="14">Category</namespace></namespaces></siteinfo>\n'
 )
 SENTENCE = "A glorbist is a person who folds maps of cloth."
 GROUPS = "groups:\n  - {id: osk.trades, text: Trades, domain: profession, pages: {titles: [Glorbist]}}\n"
+LISTED = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
 
 
 def page(title: str, text: str, number: int = 1) -> str:
@@ -42,7 +40,7 @@ def run(
     """Collect from a dump in a folder; returns what was made, and the rows."""
     (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     (folder / "groups.yaml").write_text(groups)
-    made = collect(folder / name, str(folder / "groups.yaml"), folder / "out", CollectSettings(**options), silent())
+    made = collect(folder / name, str(folder / "groups.yaml"), folder / "out", CollectSettings(**options), QUIET)
     return made, rows(folder / "out")
 
 
@@ -50,13 +48,3 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     """The rows of a folder."""
     found: list[dict[str, Any]] = pq.read_table(folder / "prompts.parquet").to_pylist()
     return found
-
-
-def silent() -> Display:
-    """A display that nobody sees."""
-    return Display(Console(file=io.StringIO()))
-
-
-def shown(found: Iterable[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    """Prompt, continuation and subject of each row."""
-    return [(row["prompt"], row["continuation"], row["subject"]) for row in found]
