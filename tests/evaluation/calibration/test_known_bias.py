@@ -23,7 +23,7 @@ from holisticbias_eval.models.generation.requests import PromptRequests, respond
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.judging import judge_table
 from holisticbias_eval.tasks.audit import audit_table
-from known import known
+from known import ignore, known
 
 REPERTOIRE = read_repertoire()
 PLANTED, EQUAL = "nonce", "cultural"  # an axis with plants, and one without
@@ -50,22 +50,17 @@ def prompts(release: Release) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def responses(prompts: pa.Table) -> pa.Table:
-    generator = start_generator(RESPONDER, lambda _: None, DECODINGS.read("unrestricted"), seed=1)
+    generator = start_generator(RESPONDER, ignore, DECODINGS.read("unrestricted"), seed=1)
     texts = prompts["prompt"].to_pylist()
     made = respond_all(
-        PromptRequests(texts, [""] * len(texts), np.arange(len(texts), dtype=np.int32)), generator, lambda _: None
+        PromptRequests(texts, [""] * len(texts), np.arange(len(texts), dtype=np.int32)), generator, ignore
     )
     return prompts.append_column("response", pa.array(made.text)).append_column("finish", pa.array(made.finish))
 
 
-def judged(responses: pa.Table, classifier: str, *, censored: bool = True) -> pa.Table:
-    judge = start_classifier(classifier, lambda _: None, "cpu")
-    return judge_table(responses, judge, lambda _: None, censored=censored).table
-
-
-@pytest.fixture(scope="module")
-def styles(responses: pa.Table) -> pa.Table:
-    return judged(responses, STYLES)
+def judged(responses: pa.Table, classifier: str) -> pa.Table:
+    judge = start_classifier(classifier, ignore, "cpu")
+    return judge_table(responses, judge, ignore, censored=True).table
 
 
 def measured(answers: pa.Table, name: str = "generation_bias") -> Figures:
@@ -74,8 +69,8 @@ def measured(answers: pa.Table, name: str = "generation_bias") -> Figures:
 
 
 @pytest.fixture(scope="module")
-def figures(styles: pa.Table) -> Figures:
-    return measured(styles)
+def figures(responses: pa.Table) -> Figures:
+    return measured(judged(responses, STYLES))
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +131,8 @@ def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Tab
 def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Release) -> None:
     terms = release.tables["descriptors"]
     chosen = terms["descriptor_id"].filter(pc.equal(terms["axis"], PLANTED)).to_pylist()
-    judge = start_classifier(REACTIVE, lambda _: None, "cpu")
-    audit = audit_table(release, judge, lambda _: None, chosen, SOME, nouns=2)
+    judge = start_classifier(REACTIVE, ignore, "cpu")
+    audit = audit_table(release, judge, ignore, chosen, SOME, nouns=2)
     settings = MeasureSettings(clusters=dict(REPERTOIRE.clusters))
     found = Figures(MEASURES["generation_bias"].audit_figures(audit, settings))
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles

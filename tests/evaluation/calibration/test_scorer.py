@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from calibration.scorer.corpus import make_corpus
 from calibration.texts import Corpus
+from columns import with_column
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
@@ -23,7 +24,7 @@ from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded.planted import Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.results.run import Result
-from known import known
+from known import ignore, known
 
 BIASED = read_biases()
 # of the 26 templates, an example for each plant in some templates, and a template without these plants
@@ -46,13 +47,13 @@ def scores(score: Callable[..., pa.Table]) -> pa.Table:
 
 
 @pytest.fixture(scope="session")
-def found(scores: pa.Table) -> Mapping[Cell, float]:
-    return shares(scores)
+def measured(scores: pa.Table) -> Shares:
+    return measure_shares(scores, settings=MeasureSettings())
 
 
 @pytest.fixture(scope="session")
-def measured(scores: pa.Table) -> Shares:
-    return measure_shares(scores, settings=MeasureSettings())
+def found(scores: pa.Table, measured: Shares) -> Mapping[Cell, float]:
+    return shares(scores, measured)
 
 
 @pytest.fixture(scope="session")
@@ -66,12 +67,12 @@ def expected(scores: pa.Table, corpus: Corpus) -> Mapping[Cell, float]:
     nats = dict(zip(corpus.texts.to_pylist(), -np.log(corpus.probabilities), strict=True))
     exact = np.array([nats[text] for text in scores["text"].to_pylist()])
     perplexity = pa.array(np.exp(exact / scores["tokens"].to_numpy()).round(9))
-    return shares(scores.set_column(scores.column_names.index("perplexity"), "perplexity", perplexity))
+    return shares(scores, measure_shares(with_column(scores, "perplexity", perplexity)))
 
 
-def shares(scores: pa.Table) -> Mapping[Cell, float]:
+def shares(scores: pa.Table, measured: Shares) -> Mapping[Cell, float]:
     ids = dict(zip(scores["template"].to_pylist(), scores["template_id"].to_pylist(), strict=True))
-    cells = measure_shares(scores).by_axis_and_template
+    cells = measured.by_axis_and_template
     return {(c.axis, ids[c.template]): c.share for c in cells if c.axis and c.template and c.share is not None}
 
 
@@ -163,7 +164,7 @@ def test_the_reference_evaluation_is_what_is_found_today(
     root: Path, found: Mapping[Cell, float], scores: pa.Table, release: Release
 ) -> None:
     result = Result.model_validate_json((root / "evaluation" / "reference" / "1.0.0" / "result.json").read_bytes())
-    signature, scorer = result.signature, start_scorer(None, lambda _: None)
+    signature, scorer = result.signature, start_scorer(None, ignore)
     assert signature.release.digest == release.digest
     assert signature.model.weights_sha256 == scorer.identity.weights_sha256, "run make reference"
     assert dict(signature.scoring) == dict(scorer.settings)
@@ -176,7 +177,7 @@ def test_the_reference_evaluation_is_what_is_found_today(
 
 
 def test_reference_evaluations_are_of_todays_model_on_published_releases(root: Path, catalog: Catalog) -> None:
-    weights = start_scorer(None, lambda _: None).identity.weights_sha256
+    weights = start_scorer(None, ignore).identity.weights_sha256
     folders = [path for path in (root / "evaluation" / "reference").iterdir() if path.is_dir()]
     assert len(folders) > 1
     for folder in folders:

@@ -42,7 +42,7 @@ from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor
 from holisticbias_eval.readers.engines import start_classifier
-from known import known
+from known import ignore, known
 
 BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()
 GROUPS, INVENTED = shipped_specifications(GOSSIP), shipped_specifications(WRITER)
@@ -179,7 +179,7 @@ def test_a_digest_sees_a_change_of_a_plant(release: Release) -> None:
 def test_a_build_writes_a_whole_model_and_one_seed_gives_one_model(tmp_path: Path) -> None:
     """Of the gossip in three steps; make builds all of them in full."""
     few, folders = replace(SETTINGS, steps=3, batch=8, warmup=1), [tmp_path / "first", tmp_path / "again"]
-    (first, _), (again, _) = (gossip.rebuild(folder, lambda _: None, few) for folder in folders)
+    (first, _), (again, _) = (gossip.rebuild(folder, ignore, few) for folder in folders)
     assert first == again
     assert json.loads((folders[0] / PROVENANCE).read_bytes()) == first.model_dump(mode="json")
     assert first.odds_deviation > 0.5  # a few steps learn next to nothing
@@ -196,7 +196,7 @@ SAID = [  # a wording, and how it is said of a term
 
 
 def read(name: str, texts: list[str]) -> Floats:
-    return start_classifier(name, lambda _: None, "cpu").probabilities(texts, lambda _: None)
+    return start_classifier(name, ignore, "cpu").probabilities(texts, ignore)
 
 
 @pytest.mark.parametrize(("name", "off"), [(STYLES, 0), (TRANSFORMERS, 0.01)])

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from calibration.provenance import PROVENANCE
-from calibration.texts import PrefixTree
 from calibration.writer.build import WriterProvenance
 from calibration.writer.description import PromptGrammar, read_description
 from calibration.writer.grammar import request, sentences_of
@@ -107,16 +106,12 @@ def test_the_decoding_keeps_every_planted_token(lessons: WriterLessons, kind: st
     asked: list[Continued] = getattr(lessons, kind)
     settings = DECODINGS.read(decoding)
     for tree in (found.tree for found in asked):
-        for row in planted_rows(tree):
+        planted = tree.following.toarray()
+        for row in planted[planted.sum(axis=1) > 0]:
             sharper = np.sort(row[row > 0] ** (1 / (settings.temperature or 1)))[::-1]
             before = np.cumsum(sharper / sharper.sum())[:-1]
             assert before.max(initial=0) < known(settings.top_p) - 0.03
             assert len(sharper) <= known(settings.top_k)
-
-
-def planted_rows(tree: PrefixTree) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    rows = tree.following.toarray()
-    return [row for row in rows if row.sum() > 0]
 
 
 def test_the_shipped_model_continues_and_answers_as_planted(

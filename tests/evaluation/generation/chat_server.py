@@ -114,9 +114,9 @@ def echo(body: Body, turn: int) -> tuple[int, Any]:
     return 200, message(f"{asked(body)} {body['seed']}")
 
 
-def only(content: Any) -> Answering:
+def only(content: Any, status: int = 200) -> Answering:
     """A server that answers everything but a trial with the same content."""
-    return lambda body, turn: (200, message("one") if is_trial(body) else content)
+    return lambda body, turn: (200, message("one")) if is_trial(body) else (status, content)
 
 
 def one(answering: Answering, chat_server: Callable[[Answering], ChatServer]) -> tuple[str, str, int, str]:

@@ -226,7 +226,7 @@ def test_a_busy_server_and_a_broken_connection_are_tried_again(chat_server: Any)
     )
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
     with pytest.raises(ModelError, match="does not answer"):
-        one(lambda body, turn: (200, message("one") if is_trial(body) else CUT), chat_server)
+        one(only(CUT), chat_server)
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,6 @@ def test_a_busy_server_and_a_broken_connection_are_tried_again(chat_server: Any)
     ],
 )
 def test_a_refused_request_is_one_clear_line(status: int, content: Any, expected: str, chat_server: Any) -> None:
-    def answering(body: Body, turn: int) -> tuple[int, Any]:
-        return (200, message("one")) if is_trial(body) else (status, content)
-
     with pytest.raises(ModelError, match=expected) as raised:
-        one(answering, chat_server)
+        one(only(content, status), chat_server)
     assert not re.search(r"[\n\x1b]", str(raised.value))

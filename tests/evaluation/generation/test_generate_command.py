@@ -87,14 +87,13 @@ def test_a_file_of_prompts(invoke: Invoke, generate: Words, out: Path, tmp_path:
     assert len(content["prompts_sha256"]) == 64
     assert content["generation"]["prompts_limit"] == "none"
     assert "holds other responses (settings differ)" in invoke.refused(*generate(*options, "--limit", 1))
+    assert "--where selects prompts of a release" in invoke.refused(*generate(*options, "--where", "group=a"))
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--model", ""), "--model is empty: give a name, or leave --model out"),
         (("--release", ""), "--release is empty"),
-        (("--engine", "api", "--api-batch", 2), "No such option '--api-batch'"),
         (("--engine", "api", "--api-timeout", "inf"), "'--api-timeout': inf is not in the range"),
         (("--engine", "api", "--set", "api_wait=1e300"), "'--api-wait': 1e+300 is not in the range"),
     ],
@@ -104,9 +103,7 @@ def test_what_cannot_be_used_is_one_line(options: tuple[object, ...], said: str,
     assert said in error.rstrip().splitlines()[-1]
 
 
-def test_prompts_to_continue(
-    invoke: Invoke, generate: Words, out: Path, tmp_path: Path, mini_release_folder: Path
-) -> None:
+def test_prompts_to_continue(invoke: Invoke, generate: Words, out: Path, tmp_path: Path) -> None:
     bold = {"Blickets": {"Ada": ["A blicket from the north is "]}, "Daxes": {"Bob": ["A dax from the south is "]}}
     (tmp_path / "bold").mkdir()
     (tmp_path / "bold" / "craft_prompt.json").write_text(json.dumps(bold))
@@ -117,8 +114,6 @@ def test_prompts_to_continue(
     assert (content["release"], content["prompts"]) == (None, "bold")
     assert content["generation"]["decoding"] == "bold-gpt2"
     assert content["prompts_sha256"] == content["generation"]["prompts_sha256"]
-    error = invoke.refused(*generate("--release", mini_release_folder, "--prompts", "unknown"))
-    assert "release 0.1.0 has no prompts" in error
 
 
 def test_personas_are_read_first(invoke: Invoke, generate: Words, out: Path, tmp_path: Path, short: Path) -> None:

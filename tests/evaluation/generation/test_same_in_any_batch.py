@@ -12,6 +12,7 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.generation.sampling import gumbel_noise, step_seeds
 from holisticbias_eval.models.loading.load import LoadedModel
+from known import ignore, known
 from tiny_models import MODELS, TEXTS, conversation_of, local_generator, tiny_loaded
 
 from .test_sampling import warped
@@ -95,7 +96,7 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
         for batch, step in ((64, 1), (7, 3), (1, 8)):
             rows, notices = np.arange(0, COUNT, step), list[str]()
             generator = local_generator(loaded, decoding(method), 7, batch, notices)
-            made = respond_all(asked.take(rows), generator, lambda _: None)
+            made = respond_all(asked.take(rows), generator, ignore)
             results.append(dict(zip(rows.tolist(), zip(made.text, made.finish, strict=True), strict=True)))
             assert bool(notices) == (name in NOT_TOGETHER)
         whole, *parts = results
@@ -109,13 +110,12 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
 def test_samples_and_personas_and_seeds_differ() -> None:
     loaded = tiny_loaded("gpt2")
     asked = PromptRequests(["I'm a blicket."] * 12, [""] * 6 + ["I like tufas."] * 6, np.arange(12, dtype=np.int32) % 6)
-    made = respond_all(asked, local_generator(loaded, decoding("unrestricted"), 7), lambda _: None)
+    made = respond_all(asked, local_generator(loaded, decoding("unrestricted"), 7), ignore)
     assert len(set(made.text)) == 12
     seeds = step_seeds(1, asked, 3)
     assert len(np.unique(np.stack([seeds, step_seeds(2, asked, 3)]))) == 12 * 3 * 2
 
 
 def test_the_probe_counts_equal_responses() -> None:
-    found = local_generator(tiny_loaded("qwen2"), decoding("restricted"), 7).probe(requests())
-    assert found is not None
+    found = known(local_generator(tiny_loaded("qwen2"), decoding("restricted"), 7).probe(requests()))
     assert (found.tried, found.same) == (8, 8)

@@ -10,7 +10,7 @@ from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 
-from .chat_server import Body, echo, generator, is_trial, message, prompts
+from .chat_server import Body, echo, generator, message, only, prompts
 
 Answer = tuple[int, Any]
 PROMPTS = [f"I'm a blicket {i}." for i in range(6)]
@@ -124,11 +124,7 @@ def test_a_403_about_the_key_ends_the_run(chat_server: Any) -> None:
 
 def test_a_neutral_setting_that_is_refused_later_ends_the_run(chat_server: Any) -> None:
     """Responses before and after would differ."""
-
-    def answering(body: Body, turn: int) -> Answer:
-        return echo(body, turn) if is_trial(body) else (400, {"error": "top_k is unknown"})
-
-    made = generator(chat_server(answering).base, PLAIN)
+    made = generator(chat_server(only({"error": "top_k is unknown"}, 400)).base, PLAIN)
     with pytest.raises(ModelError, match=r"answers with 400: .*top_k"):
         respond_all(prompts("Hi."), made, ignore)
 

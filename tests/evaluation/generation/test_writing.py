@@ -15,17 +15,18 @@ from holisticbias_eval.models.generation.requests import PromptRequests, Respons
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
+from known import ignore
 from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
 
 
-def asked(count: int = 24) -> PromptRequests:
-    return PromptRequests([TEXTS[i % len(TEXTS)] for i in range(count)], [""] * count, np.arange(count, dtype=np.int32))
+def asked() -> PromptRequests:
+    return PromptRequests([*TEXTS] * 3, [""] * 24, np.arange(24, dtype=np.int32))
 
 
 def respond(loaded: LoadedModel, decoding: Decoding = SAMPLE, **options: Any) -> Responses:
-    return respond_all(asked(), local_generator(loaded, decoding, **options), lambda _: None)
+    return respond_all(asked(), local_generator(loaded, decoding, **options), ignore)
 
 
 def favouring(token: int, by: float) -> LoadedModel:
@@ -48,7 +49,7 @@ def test_an_end_token_ends_a_response_and_is_not_part_of_it() -> None:
     longer = respond(loaded, SAMPLE.model_copy(update={"min_new_tokens": 5}))
     assert longer.tokens.tolist() == [5] * 24
     assert set(longer.finish) == {"stop"}
-    never = respond(loaded, SAMPLE.model_copy(update={"min_new_tokens": 8}))
+    never = respond(loaded, WHOLE)
     assert (set(never.tokens.tolist()), set(never.finish)) == ({8}, {"length"})
 
 
@@ -82,7 +83,7 @@ def test_other_settings_of_the_model_are_not_used() -> None:
 )
 def test_a_prompt_without_room_for_a_response_is_named(name: str, prompt: str, says: str) -> None:
     generator = local_generator(tiny_loaded(name), SAMPLE)
-    for ask in (lambda asked: respond_all(asked, generator, lambda _: None), generator.probe):
+    for ask in (lambda asked: respond_all(asked, generator, ignore), generator.probe):
         with pytest.raises(ModelError, match=says):
             ask(first_samples(["I'm a blicket.", prompt]))
 
@@ -97,7 +98,7 @@ def test_a_model_whose_scores_are_not_numbers_is_refused() -> None:
 def test_no_requests_have_no_responses_and_no_probe() -> None:
     engine = local_generator(tiny_loaded("gpt2"), SAMPLE)
     nothing = asked().take(np.zeros(0, np.int64))
-    assert len(respond_all(nothing, engine, lambda _: None)) == 0
+    assert len(respond_all(nothing, engine, ignore)) == 0
     assert engine.probe(nothing) is None
 
 
@@ -121,7 +122,7 @@ def test_every_end_token_of_the_models_settings_counts() -> None:
     assert set(respond(loaded).finish) == {"stop"}
 
 
-WHOLE = Decoding(id="sample", method="sample", max_new_tokens=8, min_new_tokens=8, source="a test")
+WHOLE = SAMPLE.model_copy(update={"min_new_tokens": 8})
 
 
 def test_a_forced_first_token_comes_first() -> None:
@@ -158,7 +159,7 @@ def test_it_is_transformers_own_in_any_batch(name: str) -> None:
     loaded = tiny_loaded(name)
     prompts = first_samples(TEXTS)
     made = [
-        respond_all(prompts, local_generator(loaded, beam(), batch=batch, separator="</s>"), lambda _: None)
+        respond_all(prompts, local_generator(loaded, beam(), batch=batch, separator="</s>"), ignore)
         for batch in (3, 64)
     ]
     assert list(made[0].text) == list(made[1].text)
@@ -169,22 +170,18 @@ def test_it_is_transformers_own_in_any_batch(name: str) -> None:
         assert text == loaded.tokenizer.decode(expected, skip_special_tokens=True).strip()
 
 
-def pairs(tokens: Sequence[int]) -> set[tuple[int, int]]:
-    return set(pairwise(tokens))
-
-
 def test_a_response_may_repeat_its_prompt_but_not_itself() -> None:
     loaded = tiny_loaded("gpt2")
     conversation = conversation_of(loaded, separator="</s>")
-    first = respond_all(first_samples(TEXTS), local_generator(loaded, beam(), separator="</s>"), lambda _: None)
+    first = respond_all(first_samples(TEXTS), local_generator(loaded, beam(), separator="</s>"), ignore)
     parroted = [f"{text} {response}" for text, response in zip(TEXTS, first.text, strict=True)]
     decoding = beam(blocked=2)
     plain = Plain(loaded.model, decoding, ending_of(loaded, decoding, separator="</s>"))
     echoes = hidden = 0
     for ids in conversation.encoder.encode(first_samples(parroted)):
         tokens = plain.write(TokenPrompts([ids], np.zeros((1, NEW), np.uint64)))[0]
-        assert len(pairs(tokens)) == len(tokens) - 1  # no pair of tokens twice
-        echoes += bool(pairs(tokens) & pairs(ids))
-        hidden += bool(pairs(alone(loaded, ids, no_repeat_ngram_size=2)) & pairs(ids))
+        assert len(set(pairwise(tokens))) == len(tokens) - 1  # no pair of tokens twice
+        echoes += bool(set(pairwise(tokens)) & set(pairwise(ids)))
+        hidden += bool(set(pairwise(alone(loaded, ids, no_repeat_ngram_size=2))) & set(pairwise(ids)))
     assert echoes > 0
     assert hidden == 0

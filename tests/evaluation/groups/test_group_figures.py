@@ -10,7 +10,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.comparisons import REST, domains_in_pairs
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.report.drawings.shapes import FOOT_LENGTH, Text, linear
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
@@ -197,26 +196,13 @@ def test_rows_of_one_item_are_not_independent() -> None:
     assert apart == pytest.approx(same, abs=0.06)
 
 
-def test_parts_of_a_foot_stay_together() -> None:
-    text = "line: 95% interval  ·  vertical line: all groups  ·  mark: reference text  ·  filled: differs from it"
-    scale = linear((0.0, 1.0), "share")
-    lines = [s.text for s in scale.drawing("", (), (), 0, text).shapes if isinstance(s, Text)][-2:]
-    assert lines == [
-        "line: 95% interval  ·  vertical line: all groups",
-        "mark: reference text  ·  filled: differs from it",
-    ]
-    drawn = scale.drawing("", (), (), 0, "word " * FOOT_LENGTH).shapes
-    assert all(len(s.text) <= FOOT_LENGTH for s in drawn if isinstance(s, Text))
-
-
 HOSTILE = "<script>alert(1)</script> \u202e [red]x[/red] " + "x" * 3000
 
 
 def test_examples_are_cut_and_escaped() -> None:
-    rows: Rows = [
-        {"group": HOSTILE if i % 2 else "ada", "value": float(i % 3 - 1), "class": ("dull", "neither", "keen")[i % 3],
-         "text": HOSTILE + str(i)} for i in range(30)
-    ]  # fmt: skip
+    rows: Rows = []
+    for i in range(30):
+        rows += rows_of(HOSTILE if i % 2 else "ada", i % 3 - 1, text=f"{HOSTILE}{i}")
     found = sections_of(texts_table(rows))
     details = found["zeal-groups-tables"].tables[0].details
     assert details
@@ -233,8 +219,7 @@ def compared(first: pa.Table, second: pa.Table) -> Figures:
 
 
 def test_two_runs_are_compared_by_group() -> None:
-    change = known(compared(domains(0.0), domains(0.4)).get(ZEAL, "change", {"domain": "big_toe", "group": "g0",
-                                                                             "class": "keen"}))  # fmt: skip
+    change = get(compared(domains(0.0), domains(0.4)), "change", domain="big_toe", group="g0", cls="keen")
     assert change.of == "share"
     assert known(change.interval).low < 0.4 < known(change.interval).high
     table = domains(0.3, human=1)
@@ -246,16 +231,15 @@ def test_two_runs_are_compared_by_group() -> None:
 
 def test_texts_that_are_all_alike_do_not_make_a_change_certain() -> None:
     """0 of 10 in both runs: Newcombe's interval ends at Wilson's upper end for 0 of 10, 0.2775."""
-    rows: Rows = [{"group": "ada", "value": -1.0, "class": "dull", "item": f"i{i}"} for i in range(10)]
-    change = known(compared(texts_table(rows), texts_table(rows)).get(ZEAL, "change", {"group": "ada",
-                                                                                      "class": "keen"}))  # fmt: skip
+    table = texts_table([row for i in range(10) for row in rows_of("ada", -1, item=f"i{i}")])
+    change = get(compared(table, table), "change", group="ada", cls="keen")
     interval = known(change.interval)
     assert (interval.low, interval.high) == pytest.approx((-0.27754, 0.27754), abs=1e-5)
     assert change.p_value is None
 
 
 def test_groups_of_one_run_are_left_out() -> None:
-    one: Rows = [{"group": g, "value": 1.0, "class": "keen"} for g in ("ada", "bob")]
+    one = rows_of("ada", 1) + rows_of("bob", 1)
     changes = compared(texts_table(one), texts_table(one[1:]))
     assert {f.keys["group"] for f in changes.by(ZEAL, "change", "group", "class")} == {"bob"}
     with pytest.raises(SelectionError, match="no group in common"):

@@ -11,6 +11,7 @@ from holisticbias_eval.figures import DEVIATION, Interval
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_text
 from holisticbias_eval.report.drawings.shapes import (
+    FOOT_LENGTH,
     LETTER,
     WIDE,
     WIDTH,
@@ -117,6 +118,17 @@ def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
     assert [line.y for line in lines] == [59, 72]
     heights = [draw(Bars("b", "B", "share", chart.bars, name)).height for name in ("share", scale)]
     assert heights == [64, 64 + 13], "a row of 30 and a foot of 34, and a further line"
+
+
+def test_parts_of_a_foot_stay_together() -> None:
+    text = "line: 95% interval  ·  vertical line: all groups  ·  mark: reference text  ·  filled: differs from it"
+    scale = linear((0.0, 1.0), "share")
+    assert [line.text for line in shapes(scale.drawing("", (), (), 0, text), Text, "")][-2:] == [
+        "line: 95% interval  ·  vertical line: all groups",
+        "mark: reference text  ·  filled: differs from it",
+    ]
+    drawn = shapes(scale.drawing("", (), (), 0, "word " * FOOT_LENGTH), Text, "")
+    assert all(len(line.text) <= FOOT_LENGTH for line in drawn)
 
 
 def test_a_scatter_on_a_logarithmic_scale_leaves_out_what_it_cannot_show() -> None:

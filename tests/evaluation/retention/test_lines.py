@@ -14,7 +14,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.lines import ask_lines, line_table, read_lines
 from invoking import Invoke
-from known import known
+from known import ignore, known
 
 NAME = "retention"
 
@@ -77,7 +77,7 @@ def test_lines_of_a_file(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def scorer(tiny_gpt2: Path) -> Scorer:
-    return start_scorer(str(tiny_gpt2), lambda _: None)
+    return start_scorer(str(tiny_gpt2), ignore)
 
 
 def test_windows_count_every_character_once(scorer: Scorer) -> None:
@@ -96,14 +96,14 @@ def test_a_long_line_has_the_tokens_of_its_windows(scorer: Scorer) -> None:
     short, long = "I'm an old friend.", "I love old friends and young parents. " * 30
     lines = line_table([short, long])
     asked = ask_lines(lines, scorer)
-    answers = asked.answer(scorer.score(asked.together, lambda _: None)).to_pylist()
-    alone = scorer.score(whole([short]), lambda _: None)
+    answers = asked.answer(scorer.score(asked.together, ignore)).to_pylist()
+    alone = scorer.score(whole([short]), ignore)
     assert answers[0]["nll"] == pytest.approx(alone.nll[0])
     assert answers[0]["windows"] == 1
     assert answers[1]["windows"] == len(scorer.windows([long.strip()])[0]) > 1
     assert answers[1]["bytes"] == len(long.strip())
     # one token per character at most, and as many as the tokenizer gives for the whole line
-    one = scorer.score(whole([long.strip()[:60]]), lambda _: None)
+    one = scorer.score(whole([long.strip()[:60]]), ignore)
     rate = one.tokens[0] / 60
     assert answers[1]["tokens"] == pytest.approx(rate * len(long.strip()), rel=0.1)
 

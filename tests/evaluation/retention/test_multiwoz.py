@@ -14,7 +14,7 @@ from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.multiwoz import Turn, make_candidates, read_multiwoz, slot_values
 from invoking import Invoke
-from known import known
+from known import ignore, known
 
 from .small_multiwoz import write_multiwoz
 
@@ -142,8 +142,8 @@ def test_padding_changes_nothing(tiny_gpt2: Path) -> None:
     loaded = load_kind(str(tiny_gpt2), "causal", "cpu")
     texts, labels = ["I'm deaf.", "I'm a very old friend of a young parent."], [1, 0]
     settings = ClassifierSettings(epochs=1, batch=1)
-    alone = [classify_after_training(loaded, (texts, labels), [text], settings, lambda _: None)[0] for text in texts]
-    together = classify_after_training(loaded, (texts, labels), texts, settings, lambda _: None)
+    alone = [classify_after_training(loaded, (texts, labels), [text], settings, ignore)[0] for text in texts]
+    together = classify_after_training(loaded, (texts, labels), texts, settings, ignore)
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 

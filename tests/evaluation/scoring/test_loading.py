@@ -24,13 +24,12 @@ from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 from tiny_models import as_loaded, saved
 
-from .small_models import SENTENCES, make_model, make_tokenizer
+from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
 
 HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
-LLAMA = {
-    "vocab_size": 400, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
-    "num_key_value_heads": GROUPS, "intermediate_size": 128, "max_position_embeddings": 128,
-    "tie_word_embeddings": True, "rms_norm_eps": 1e-6,
+LLAMA = COMMON | {
+    "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "num_key_value_heads": GROUPS,
+    "intermediate_size": 128, "tie_word_embeddings": True, "rms_norm_eps": 1e-6,
 }  # fmt: skip
 NAMES = {
     "model.embed_tokens.weight": "token_embd.weight",
@@ -189,7 +188,6 @@ def test_without_the_packages_that_read_gguf_the_extra_is_named(
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "Hi!", ""]
 SHORT = Decoding(id="short", method="sample", max_new_tokens=6, top_p=0.9, source="a test")
-BERT = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
 REQUESTS = PromptRequests(["I'm a guy.", "Hi!"], ["", "I like tea."], np.zeros(2, np.int32))
 
 
@@ -203,7 +201,7 @@ def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(kind: str, ti
     folder = tiny_gpt2
     if kind == "MaskedLM":
         tokenizer = make_tokenizer(mask_token="<mask>")  # noqa: S106 - a token
-        model = make_model("BertConfig", "AutoModelForMaskedLM", **BERT)
+        model = make_model("BertConfig", "AutoModelForMaskedLM", **COMMON)
         folder = saved(tmp_path / "bert", model, tokenizer)
     spans = whole(TEXTS[:3])
     of_folder, of_object = start_scorer(str(folder), ignore), start_scorer(from_folder(folder, kind), ignore)

@@ -11,7 +11,7 @@ from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
 from known import ignore
-from tiny_models import ENCODER_DECODER, as_loaded, surround
+from tiny_models import DECODER, as_loaded, surround
 from tiny_models import MODELS as TINY
 
 from .small_models import COMMON, SENTENCES, assert_scores, make_model, make_tokenizer
@@ -87,10 +87,8 @@ def test_one_input_answers_for_every_word_that_may_stand_at_its_mask(masked_toke
     assert work.tokens == 3 * work.forward
 
 
-BART = ENCODER_DECODER | {
-    "vocab_size": 400, "max_position_embeddings": 128, "decoder_start_token_id": 1, "forced_eos_token_id": None,
-}  # fmt: skip
-T5 = TINY["t5"][1] | {"vocab_size": 400}
+BART = DECODER | TINY["bart"][1] | {"forced_eos_token_id": None}
+T5 = DECODER | TINY["t5"][1]
 SPARSE = {"num_decoder_layers": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "num_experts": 4}
 ENCODER_DECODERS: list[tuple[str, dict[str, Any]]] = [
     ("T5Config", T5),

@@ -18,6 +18,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.prompts.selection import Selection
 from holisticbias_eval.prompts.sentences import ask_sentences
+from known import ignore
 from tiny_models import as_loaded
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
@@ -49,7 +50,7 @@ def plan_of(scorer: Scorer, sizes: Sequence[int], seconds: Sequence[float], know
 
 
 def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any) -> None:
-    scorer = CausalScorer(as_loaded(gpt2, tokenizer), lambda _: None)
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
     plan = plan_work(scorer, whole(TEXTS), [np.arange(20)])
     assert scorer.probe(whole(TEXTS)).exactness.error is None  # not computed in float64, which takes long
     rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]

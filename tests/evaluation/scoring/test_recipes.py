@@ -11,18 +11,16 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.options import given_settings
 from holisticbias_eval.results.recipes import read_recipe, recipe_files
-from tiny_models import ENCODER_DECODER, saved, surround
+from tiny_models import DECODER, MODELS, saved, surround
 
 from .small_models import COMMON, GPT2, make_model, make_tokenizer
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
-SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
-BLENDERBOT = ENCODER_DECODER | {"max_position_embeddings": 128, "decoder_start_token_id": 0}
 ARCHITECTURES: dict[str, tuple[str, dict[str, int]]] = {
     "gpt2-large": ("GPT2Config", GPT2),
     "dialogpt-medium": ("GPT2Config", GPT2),
-    "blenderbot-400m-distill": ("BlenderbotConfig", BLENDERBOT),
-    "blenderbot-3b": ("BlenderbotConfig", BLENDERBOT),
+    "blenderbot-400m-distill": MODELS["blenderbot"],
+    "blenderbot-3b": MODELS["blenderbot"],
     "roberta-large": ("RobertaConfig", COMMON | {"max_position_embeddings": 131}),
 }
 
@@ -46,7 +44,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     tokenizer = make_tokenizer(**SPECIAL)
     if recipe["kind"] == "seq2seq":  # BlenderBot's closes every text
         surround(tokenizer, "$A </s>")
-    made = make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE | settings)
+    made = make_model(config, AUTO_CLASSES[recipe["kind"]], **DECODER | settings)
     model, run = saved(tmp_path / "tiny", made, tokenizer), tmp_path / "run"
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
     assert main(["evaluate", "--recipe", name, *beside]) == 0

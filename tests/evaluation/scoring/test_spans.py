@@ -17,7 +17,17 @@ from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
 from tiny_models import as_loaded, saved, surround
 
-from .small_models import SENTENCES, assert_scores, make_model, make_tokenizer, plain_part, plain_values, plainly
+from .small_models import (
+    COMMON,
+    GPT2,
+    SENTENCES,
+    assert_scores,
+    make_model,
+    make_tokenizer,
+    plain_part,
+    plain_values,
+    plainly,
+)
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
@@ -131,18 +141,15 @@ def test_a_phrase_that_is_not_in_its_text(phrase: str) -> None:
 
 
 def test_texts_over_the_context_length_are_named(tokenizer: Any) -> None:
-    model = make_model("GPT2Config", vocab_size=400, n_embd=8, n_layer=1, n_head=1, n_positions=8)
+    model = make_model("GPT2Config", **GPT2 | {"n_positions": 8})
     with pytest.raises(ModelError, match=r"at most 8 tokens, and these texts have more: 'one two three"):
         CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_longer_text_is_probed_again(dtype: str, tokenizer: Any) -> None:
-    settings = {
-        "vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "intermediate_size": 64, "num_key_value_heads": 2, "sliding_window": 12, "attn_implementation": "eager",
-    }  # fmt: skip
-    model = make_model("MistralConfig", **settings)
+    window = {"num_key_value_heads": 2, "sliding_window": 12, "attn_implementation": "eager"}
+    model = make_model("MistralConfig", **COMMON | window)
     scorer = CausalScorer(as_loaded(model, tokenizer), ignore, dtype=dtype)
     scorer.score(whole(["a b", "a c", "a b c"]), ignore)
     assert scorer.method != PLAIN
@@ -154,9 +161,7 @@ def test_a_longer_text_is_probed_again(dtype: str, tokenizer: Any) -> None:
 
 
 def test_rounding_leaves_the_frequencies_of_positions_alone(tokenizer: Any, tmp_path: Path) -> None:
-    small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}
-    made = make_model("LlamaConfig", num_attention_heads=2, **small)
-    folder = saved(tmp_path, made, tokenizer)
+    folder = saved(tmp_path, make_model("LlamaConfig", **COMMON), tokenizer)
     model = load_model(str(folder), "AutoModelForCausalLM").load("bfloat16")
     assert model.dtype == torch.bfloat16
     assert model.model.rotary_emb.inv_freq.dtype == torch.float32

@@ -14,6 +14,7 @@ from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
 from holisticbias_eval.stereotypes.settings import RequestSettings
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
+from known import ignore
 from quiet import QUIET
 from tiny_models import MODELS, local_generator, tiny_loaded
 
@@ -45,7 +46,7 @@ def run(
     judging: SentenceJudging = LENIENT,
     asking: RequestSettings = ASKING,
 ) -> list[Returned]:
-    return run_rounds(states(*kept), generator, SHOTS, asking, judging, {}, lambda _: None, QUIET)
+    return run_rounds(states(*kept), generator, SHOTS, asking, judging, {}, ignore, QUIET)
 
 
 def by_target(log: Sequence[Returned]) -> Mapping[str, list[Returned]]:

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message
+from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message, only
 from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
 
 from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
@@ -22,13 +22,20 @@ SENTENCES = ("stereotypes", "sentences")
 
 
 @pytest.fixture
-def asked(own: Path, tmp_path: Path) -> Asked:
-    """The command that asks a server for sentences."""
+def out(tmp_path: Path) -> Path:
+    """The folder of sentences."""
+    return tmp_path / "out"
 
-    def command(base: str, *options: object, out: str = "out") -> tuple[object, ...]:
-        server = ("--engine", "api", "--api-base", base, "--generator", "tiny")
-        store = () if "--no-store" in options else ("--store", tmp_path / "store")
-        return (*SENTENCES, "--specification", own, *server, *store, "--out", tmp_path / out, *options)
+
+@pytest.fixture
+def asked(own: Path, out: Path, chat_server: Servers) -> Asked:
+    """The command that asks a server, or a new one with these answers, for sentences."""
+
+    def command(server: ChatServer | Answering, *options: object) -> tuple[object, ...]:
+        base = (server if isinstance(server, ChatServer) else chat_server(server)).base
+        api = ("--engine", "api", "--api-base", base, "--generator", "tiny")
+        store = () if "--no-store" in options else ("--store", out.parent / "store")
+        return (*SENTENCES, "--specification", own, *api, *store, "--out", out, *options)
 
     return command
 
@@ -47,11 +54,11 @@ def record(folder: Path) -> SentencesRecord:
 COMPLETIONS = ("--api-endpoint", "completions", "--decoding", "autobiastest-list")
 
 
-def test_every_text_is_on_record(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
-    said = invoke.printed(*asked(chat_server(completions).base, *COMPLETIONS))
-    log, found = rows(tmp_path / "out"), rows(tmp_path / "out", "sentences")
-    assert pq.read_schema(tmp_path / "out" / "requests.parquet").equals(LOG_SCHEMA)
-    assert pq.read_schema(tmp_path / "out" / "sentences.parquet").equals(SENTENCES_SCHEMA)
+def test_every_text_is_on_record(invoke: Invoke, asked: Asked, out: Path) -> None:
+    said = invoke.printed(*asked(completions, *COMPLETIONS))
+    log, found = rows(out), rows(out, "sentences")
+    assert pq.read_schema(out / "requests.parquet").equals(LOG_SCHEMA)
+    assert pq.read_schema(out / "sentences.parquet").equals(SENTENCES_SCHEMA)
     assert {row["accepted"] for row in log} == {True, False}
     assert all(row["accepted"] == (row["rule"] is None) for row in log)
     assert {row["rule"] for row in log} <= {None, "both-terms", "negation", "repeat"}
@@ -62,7 +69,7 @@ def test_every_text_is_on_record(invoke: Invoke, asked: Asked, chat_server: Serv
         assert row["source"] == "generated"
         assert row["sentence_id"].startswith(f"own.invented/{row['attribute_set']}/{row['attribute']}/")
     assert min(Counter(row["attribute"] for row in found).values()) >= 2
-    kept = record(tmp_path / "out")
+    kept = record(out)
     assert (kept.texts, kept.accepted) == (len(log), len(found))
     assert kept.requests == len({(row["attribute"], row["request"]) for row in log}) < len(log)
     assert kept.refused == Counter(row["rule"] for row in log if row["rule"])
@@ -73,65 +80,63 @@ def test_every_text_is_on_record(invoke: Invoke, asked: Asked, chat_server: Serv
 
 
 def test_batches_and_interruptions_change_nothing(
-    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path
+    invoke: Invoke, asked: Asked, chat_server: Servers, out: Path
 ) -> None:
     many = ("--per-attribute", 9, *COMPLETIONS)
     server = chat_server(completions)
-    invoke.printed(*asked(server.base, *many, "--api-concurrency", 1))
-    expected = rows(tmp_path / "out")
+    invoke.printed(*asked(server, *many, "--api-concurrency", 1))
+    expected = rows(out)
     assert max(row["request"] for row in expected) >= 2
 
     def failing(body: Body, turn: int) -> tuple[int, Any]:
         return completions(body, turn) if turn < 25 else (400, {"error": {"message": "no more"}})
 
     server.answering, server.bodies = failing, []
-    again = asked(server.base, *many, "--no-store", out="again")
+    other = out.with_name("other")
+    again = asked(server, *many, "--no-store", "--out", other)
     assert "no more" in invoke.refused(*again)
-    part = rows(tmp_path / ".again.part")
+    part = rows(out.with_name(".other.part"))
     assert part == expected[: len(part)]
-    assert not (tmp_path / "again").exists()
+    assert not other.exists()
     server.answering, server.bodies = completions, []
     invoke.printed(*again)
-    assert rows(tmp_path / "again") == expected
+    assert rows(other) == expected
     assert len(server.answered) == len(expected) - len(part)
 
 
-def test_another_seed_gives_other_sentences(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
-    base = chat_server(completions).base
-    command = asked(base, *COMPLETIONS)
+def test_another_seed_gives_other_sentences(invoke: Invoke, asked: Asked, out: Path) -> None:
+    command, other = asked(completions, *COMPLETIONS), out.with_name("other")
     invoke.printed(*command)
-    invoke.printed(*asked(base, *COMPLETIONS, "--seed", 1, out="other"))
-    assert {row["text"] for row in rows(tmp_path / "out")} != {row["text"] for row in rows(tmp_path / "other")}
+    invoke.printed(*command, "--seed", 1, "--out", other)
+    assert {row["text"] for row in rows(out)} != {row["text"] for row in rows(other)}
     error = invoke.refused(*command, "--seed", 1)
     assert "holds other sentences (settings differ): name another folder with --out, or replace it" in error
     invoke.printed(*command, "--seed", 1, "--overwrite")
-    assert rows(tmp_path / "out") == rows(tmp_path / "other")
-    (tmp_path / "out" / "sentences.json").write_text("{}", "utf-8")
+    assert rows(out) == rows(other)
+    (out / "sentences.json").write_text("{}", "utf-8")
     assert "sentences.json is damaged or of another version; name another folder" in invoke(*command)[2]
 
 
-def test_a_chat_server_is_asked_for_a_list(invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path) -> None:
+def test_a_chat_server_is_asked_for_a_list(invoke: Invoke, asked: Asked, chat_server: Servers, out: Path) -> None:
     server = chat_server(lists)
-    invoke.printed(*asked(server.base, "--per-group", 2))
-    found = rows(tmp_path / "out", "sentences")
+    invoke.printed(*asked(server, "--per-group", 2))
+    found = rows(out, "sentences")
     assert min(Counter((row["attribute"], row["group"]) for row in found).values()) >= 2
     assert all(body["response_format"]["type"] == "json_schema" for body in server.bodies)
-    assert {row["sample"] for row in rows(tmp_path / "out")} == set(range(5))
-    settings = record(tmp_path / "out").settings
+    assert {row["sample"] for row in rows(out)} == set(range(5))
+    settings = record(out).settings
     assert settings["form"] == "list"
     assert "response_format json_schema" in settings["sent"]
 
 
-def test_a_server_without_response_formats_is_asked_without(
-    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path
-) -> None:
+def test_a_server_without_response_formats_is_asked_without(invoke: Invoke, asked: Asked, out: Path) -> None:
     def without(body: Body, turn: int) -> tuple[int, Any]:
         if "response_format" in body:
             return 400, {"error": {"message": "unknown field response_format"}}
         return lists(body, turn)
 
-    invoke.printed(*asked(chat_server(without).base))
-    assert "response_format" not in record(tmp_path / "out").settings["sent"]
+    invoke.printed(*asked(without))
+    assert "response_format" not in record(out).settings["sent"]
 
 
 @pytest.mark.parametrize(
@@ -144,22 +149,17 @@ def test_a_server_without_response_formats_is_asked_without(
         (message(None, refusal="I would rather not."), "refused"),
     ],
 )
-def test_a_generator_that_gives_nothing_usable(
-    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path, answer: Any, rule: str
-) -> None:
-    def useless(body: Body, turn: int) -> tuple[int, Any]:
-        return 200, message("one") if is_trial(body) else answer
-
-    code, said, error = invoke(*asked(chat_server(useless).base, "--requests", 2, "--most-words", 20))
+def test_a_generator_that_gives_nothing_usable(invoke: Invoke, asked: Asked, out: Path, answer: Any, rule: str) -> None:
+    code, said, error = invoke(*asked(only(answer), "--requests", 2, "--most-words", 20))
     assert (code, "Traceback" in error) == (1, False)
     assert "own.invented: gimble (calm): too few sentences in 2 requests: 0" in said
     assert "0 of 3 attributes have enough sentences" in said
-    log = rows(tmp_path / "out")
+    log = rows(out)
     assert log
     assert rule in {row["rule"] for row in log}
     assert max(len(row["text"]) for row in log) <= 2000
-    assert not rows(tmp_path / "out", "sentences")
-    kept = record(tmp_path / "out")
+    assert not rows(out, "sentences")
+    kept = record(out)
     figures = {figure.name: figure for figure in kept.figures if figure.keys == {"source": "generated"}}
     assert figures["words"].value is None
     assert (kept.figures[0].name, kept.figures[0].value, kept.figures[0].n) == ("yield", 0, len(log))
@@ -167,53 +167,51 @@ def test_a_generator_that_gives_nothing_usable(
 
 
 def test_a_malformed_list_costs_its_request_and_an_attribute_without_sentences_is_named(
-    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path
+    invoke: Invoke, asked: Asked, out: Path
 ) -> None:
     def mute(body: Body, turn: int) -> tuple[int, Any]:
         silent = not is_trial(body) and keywords(body["messages"][-1]["content"])[1] == "burble"
         return (200, message('["A blicket', finish="length")) if silent else lists(body, turn)
 
-    said = invoke.printed(*asked(chat_server(mute).base, "--requests", 8))
+    said = invoke.printed(*asked(mute, "--requests", 8))
     assert "own.invented: burble (loud): too few sentences in 8 requests: 0" in said
-    log = [row for row in rows(tmp_path / "out") if row["attribute"] == "burble"]
+    log = [row for row in rows(out) if row["attribute"] == "burble"]
     assert [(row["sentence"], row["sample"], row["rule"]) for row in log] == [(None, 0, "malformed-list")] * 8
-    assert record(tmp_path / "out").refused["malformed-list"] == 8
-    assert {row["attribute"] for row in rows(tmp_path / "out", "sentences")} == {"gimble", "slow-moving"}
+    assert record(out).refused["malformed-list"] == 8
+    assert {row["attribute"] for row in rows(out, "sentences")} == {"gimble", "slow-moving"}
 
 
 def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
-    invoke: Invoke, asked: Asked, own: Path, chat_server: Servers, tmp_path: Path
+    invoke: Invoke, asked: Asked, own: Path, out: Path
 ) -> None:
     """Such as balanced professions, of which no pair is scored."""
     own.write_text(own.read_text().replace("stereotype: loud", "stereotype: calm"))
-    code, _, error = invoke(*asked(chat_server(lists).base))
+    code, _, error = invoke(*asked(lists))
     assert code == 0
     assert "own.invented: 1 attributes are of no group's stereotype" in " ".join(error.split())
-    assert {row["attribute"] for row in rows(tmp_path / "out")} == {"gimble", "slow-moving"}
-    assert {found.attribute for found in record(tmp_path / "out").attributes} == {"gimble", "slow-moving"}
+    assert {row["attribute"] for row in rows(out)} == {"gimble", "slow-moving"}
+    assert {found.attribute for found in record(out).attributes} == {"gimble", "slow-moving"}
 
 
 LEXICON = "labels: [dreamy, met, sung]\nphrases: {dreamy: [dreamt], met: [I met], sung: [sings]}\n"
 
 
-def test_a_classifier_refuses_sentences(
-    invoke: Invoke, asked: Asked, chat_server: Servers, card: Callable[..., Path], tmp_path: Path
-) -> None:
-    (tmp_path / "lexicon.yaml").write_text(LEXICON, "utf-8")
+def test_a_classifier_refuses_sentences(invoke: Invoke, asked: Asked, card: Callable[..., Path], out: Path) -> None:
+    (out.parent / "lexicon.yaml").write_text(LEXICON, "utf-8")
     labels = ["dreamy", "met", "sung"]
     dreams = card(id="dreams", engine="lexicon", model="lexicon.yaml", labels=labels, activation="none")
-    judged = asked(chat_server(completions).base, "--per-attribute", 9, *COMPLETIONS, "--classifier")
+    judged = asked(completions, "--per-attribute", 9, *COMPLETIONS, "--classifier")
     assert "the card has no label 'angry'; it has dreamy, met, sung" in invoke.refused(*judged, f"{dreams}=angry")
     assert "add the labels that refuse a sentence" in invoke.refused(*judged, dreams)
     invoke.printed(*judged, f"{dreams}=dreamy,sung")
-    log = rows(tmp_path / "out")
+    log = rows(out)
     found = {row["rule"]: row["sentence"] for row in log if str(row["rule"]).startswith("dreams:")}
     assert set(found) == {"dreams:dreamy", "dreams:sung", "dreams:not-judged"}
     assert "dreamt" in found["dreams:dreamy"]
     assert "One " in found["dreams:not-judged"]
     assert all("I met" in row["sentence"] for row in log if row["accepted"])
-    assert record(tmp_path / "out").classifiers["dreams"]["labels"] == "dreamy, sung"
-    columns = {column for shard in (tmp_path / "store").rglob("*.parquet") for column in pq.read_schema(shard).names}
+    assert record(out).classifiers["dreams"]["labels"] == "dreamy, sung"
+    columns = {column for shard in (out.parent / "store").rglob("*.parquet") for column in pq.read_schema(shard).names}
     assert {"p:dreamy", "p:sung", "response"} <= columns
 
 
@@ -226,10 +224,10 @@ def test_a_classifier_refuses_sentences(
     ],
 )
 def test_mistakes_are_one_line(
-    invoke: Invoke, asked: Asked, chat_server: Servers, tmp_path: Path, options: tuple[object, ...], message: str
+    invoke: Invoke, asked: Asked, out: Path, options: tuple[object, ...], message: str
 ) -> None:
-    assert message in invoke.refused(*asked(chat_server(lists).base, *options))
-    assert not (tmp_path / "out").exists()
+    assert message in invoke.refused(*asked(lists, *options))
+    assert not out.exists()
 
 
 def test_a_local_generator_needs_no_server(invoke: Invoke, own: Path, tiny_gpt2: Path) -> None:
