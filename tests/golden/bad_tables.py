@@ -22,9 +22,9 @@ def _changed(rows: Rows) -> Iterator[Changed]:
         yield f"without {column}", "bad.csv", as_csv([{k: v for k, v in r.items() if k != column} for r in rows])
         for value in ("", "many words", "-1", "1.5", "nan", "inf", "true"):
             yield f"{column} is {value!r}", "bad.csv", as_csv(_with(rows, column, value))
-        repeated = "".join(f"{line},{line.split(',')[0]}\n" for line in text.splitlines())
         yield f"{column} as an object", "bad.jsonl", as_lines(_with(rows, column, {"a": 1}))
         yield f"{column} as a list", "bad.jsonl", as_lines(_with(rows, column, ["a"]))
+    repeated = "".join(f"{line},{line.split(',')[0]}\n" for line in text.splitlines())
     yield "a repeated column", "bad.csv", repeated.encode()
     yield "no rows", "bad.csv", (text.splitlines()[0] + "\n").encode()
     yield "an empty file", "bad.csv", b""

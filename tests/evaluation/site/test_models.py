@@ -35,7 +35,7 @@ def collected(
 
 def measured(run: Run, measure: str) -> ModelResult:
     """The result of a measure of one run."""
-    return next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == measure)
+    return next(r for r in collected(runs=[other(run, "a")]).measured if r.measure == measure)
 
 
 def test_results_of_the_registry_of_references_and_of_runs(entries: tuple[RegistryEntry, ...], run: Run) -> None:
@@ -48,19 +48,19 @@ def test_results_of_the_registry_of_references_and_of_runs(entries: tuple[Regist
         for model, source in (("some/model", "registry"), ("some/model (run 1)", "run"))
     ]
     assert [figures.model for figures in results.runs] == ["some/model", "some/model"]
-    assert (results.references, collected(entries, (), [run]).references) == (True, False)
+    assert (results.references, collected(entries, runs=[run]).references) == (True, False)
 
 
 def test_models_are_in_alphabetical_order_in_each_group(run: Run) -> None:
     runs = [other(run, name, digit * 64) for name, digit in (("zeta", "1"), ("Alpha", "2"), ("beta", "3"))]
-    measured = collected((), (), runs).measured
+    measured = collected(runs=runs).measured
     assert [r.model for r in measured] == ["Alpha", "beta", "zeta"] * len({r.measure for r in measured})
 
 
 def test_a_part_of_a_release_is_another_group(run: Run) -> None:
     """Figures on a part do not stand beside those on the whole release."""
     part = other(altered(run, release={"where": ("axis=age",), "digest": "5" * 64}), "part")
-    found = {m.model: m for m in collected((), (), [other(run, "whole"), part]).measured}
+    found = {m.model: m for m in collected(runs=[other(run, "whole"), part]).measured}
     assert found["whole"].group == "likelihood-bias-on-0.1.0"
     assert found["part"].group == "likelihood-bias-on-0.1.0-axis-age"
     assert found["part"].title == "Likelihood Bias on HolisticBias 0.1.0, only axis=age"
@@ -69,7 +69,7 @@ def test_a_part_of_a_release_is_another_group(run: Run) -> None:
 def test_releases_with_one_title_are_groups_apart(run: Run) -> None:
     """Sentences with two descriptors of other axes are of the same version, and so is a draft that changed."""
     ages, faiths = (altered(other(run, "a"), release={"digest": digit * 64}) for digit in "56")
-    found = [r for r in collected((), (), [ages, faiths]).measured if r.measure == "likelihood_bias"]
+    found = [r for r in collected(runs=[ages, faiths]).measured if r.measure == "likelihood_bias"]
     assert [r.model for r in found] == ["a", "a"]
     assert [r.title for r in found] == [f"Likelihood Bias on HolisticBias 0.1.0 ({digit * 12})" for digit in "56"]
     assert [r.group for r in found] == [f"likelihood-bias-on-0.1.0-{digit * 12}" for digit in "56"]
@@ -93,7 +93,7 @@ def test_a_chart_names_its_figure_and_unit(run: Run) -> None:
 
 def test_models_side_by_side(run: Run) -> None:
     """The chart has an estimate for each axis and model, the table a row for each axis; what is missing says so."""
-    measured = collected((), (), [other(run, "a"), other(run, "b", "2" * 64)]).measured
+    measured = collected(runs=[other(run, "a"), other(run, "b", "2" * 64)]).measured
     first, second = (result for result in measured if result.measure == "likelihood_bias")
     fewer = replace(second, figures=Figures(second.shown()[:1]))
     chart, table = side_by_side((first, fewer))
@@ -107,7 +107,7 @@ def test_models_side_by_side(run: Run) -> None:
 def test_the_differences_of_two_runs_are_given_in_both_directions(run: Run) -> None:
     turned = with_column(run.answers, "perplexity", run.answers["perplexity"].to_numpy()[::-1])
     second = replace(other(run, "b", "2" * 64), answers=turned)
-    pair = collected((), (), [other(run, "a"), second]).measured
+    pair = collected(runs=[other(run, "a"), second]).measured
     found = dict(differences(pair))
     groups = {m.group for m in pair}
     assert set(found) == {f"{a}-{g}--{b}-{g}.json" for g in groups for a, b in (("a", "b"), ("b", "a"))}
@@ -150,7 +150,7 @@ def test_the_figures_of_terms(run: Run) -> None:
     )
     model = {"name": "some/model", "weights_sha256": "3" * 64}
     result = altered_result(run.result.model_copy(update={"figures": figures}), model)
-    found = term_figures(collected((), [result]))
+    found = term_figures(collected(references=[result]))
     assert list(found) == ["age.old"]
     (contrast,) = found["age.old"]
     assert (contrast.model, contrast.release, contrast.measure) == ("some/model", "0.1.0", "Stance contrast")

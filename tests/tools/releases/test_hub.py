@@ -66,7 +66,8 @@ def test_the_next_version_replaces_all_files_and_leaves_the_last_as_it_was(hub: 
     repository = hub.repositories[REPO]
     repository.add({**repository.commits[repository.log[-1]], "data/old.parquet": Stored(b"x", False)}, "by hand")
     planned = publish_release(second, REPO, dry_run=True)
-    assert planned.deleted == ("data/old.parquet",)
+    assert (planned.outcome, planned.deleted) == ("planned", ("data/old.parquet",))
+    assert len(repository.log) == 3, "a dry run commits nothing"
     publish_release(second, REPO)
     assert held(hub, "v0.1.0") == contents(first)
     assert held(hub, "v0.2.0") == contents(second)
