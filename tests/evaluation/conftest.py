@@ -1,8 +1,8 @@
 """A mini release and tiny random models, written once a session."""
 
 import shutil
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from holisticbias.release.release import Release
 from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.results.run import Run, read_run
+from serving import serving
 from small_terms import Values, made_catalog
 
 VERSION = "0.1.0"  # not a published version: opening a release checks it against the record of its version
@@ -204,15 +205,11 @@ def card(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def chat_server() -> Iterator[Callable[[Answering], ChatServer]]:
     """Start a server; it ends with the test."""
-    servers = []
+    with ExitStack() as servers:
 
-    def start(answering: Answering) -> ChatServer:
-        server = ChatServer(answering)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
-        return server
+        def start(answering: Answering) -> ChatServer:
+            server = ChatServer(answering)
+            servers.enter_context(serving(server))
+            return server
 
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+        yield start

@@ -20,6 +20,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import huggingface_hub.constants
 import pytest
 
+from serving import serving
+
 Fault = Literal["cut before", "cut within", "cut after", "500"]
 
 
@@ -108,17 +110,8 @@ class Hub:
 @contextmanager
 def serve(hub: Hub) -> Iterator[Hub]:
     handler = type("Handler", (_Handler,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 Reply = tuple[int, dict[str, str], bytes]

@@ -1,7 +1,6 @@
 """A site of parts of two releases, built once a session; a browser; pages that report whatever goes wrong in them."""
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +16,7 @@ from holisticbias import build_release, write_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.site.build import build_site
 from quiet import QUIET
+from serving import serving
 
 BASE = "holisticbias"
 PART = ("axis=age,nonce", "gender=neutral", "family=dialogue")
@@ -64,10 +64,8 @@ class Quiet(SimpleHTTPRequestHandler):
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder as long as the block runs; the address of the site in it."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/{BASE}"
-        server.shutdown()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))) as address:
+        yield f"{address}/{BASE}"
 
 
 @pytest.fixture(scope="session")
