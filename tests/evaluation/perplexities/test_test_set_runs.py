@@ -25,7 +25,6 @@ from row_files import write_table
 
 NAME = "group_perplexity"
 
-
 Row = dict[str, str]
 FRAMES = ("The {} is calm.", "I saw a {} near the lake.", "Every {} was loud at night.", "My {} went home early.")
 FOUR = ("blicket", "stad", "mell", "fitch")
@@ -116,17 +115,14 @@ def measure(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Callab
     return evaluate
 
 
-def table(invoke: Invoke, part: str, *folders: Path) -> list[Row]:
-    printed = invoke.printed("compare", *folders, "--format", "csv", "--part", part)
-    return list(csv.DictReader(io.StringIO(printed)))
-
-
 def test_the_same_groups_are_compared_whatever_was_held_out(
     measure: Callable[[str, list[Row]], Path], invoke: Invoke
 ) -> None:
     every = measure("every", sentences("creed", FOUR))
     pair = measure("one", [*sentences("creed", FOUR[:2]), *sentences(HELD, FOUR)])
-    rows = {row["dimension"]: row for row in table(invoke, "group-perplexity-changes-f", every, pair)}
+    part = ("--format", "csv", "--part", "group-perplexity-changes-f")
+    printed = invoke.printed("compare", every, pair, *part)
+    rows = {row["dimension"]: row for row in csv.DictReader(io.StringIO(printed))}
     assert list(rows) == ["creed", "creed (blicket, stad)"]
     # one model: F over four groups does not change, nor does that over two
     assert {row["change"] for row in rows.values()} == {"0.0"}
