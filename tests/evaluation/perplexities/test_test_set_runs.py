@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from holisticbias.cli import main
@@ -50,8 +49,7 @@ def test_a_sentence_has_one_context_in_all_groups(tiny_gpt2: Path, tmp_path: Pat
     lines, test_set = tmp_path / "contexts.txt", write_table(tmp_path / TEST_FILE, sentences("one", FOUR))
     lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
     run = evaluated(test_set, tiny_gpt2, tmp_path / "run", "--context-file", lines)
-    rows = pq.read_table(run / "scores.parquet").to_pylist()
-    drawn = {(row["sentence_id"], row["context"]) for row in rows}
+    drawn = {(row["sentence_id"], row["context"]) for row in read_run(run).answers.to_pylist()}
     assert len(drawn) == len(FRAMES)
     assert len({context for _, context in drawn}) > 1
 
