@@ -15,7 +15,7 @@ from scipy.stats import kstest
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.cells import Crossing, cross
 from holisticbias_eval.statistics.clusters import estimate, moved_by_axis, moved_cells
-from shared import make_parser, print_world
+from shared import make_parser, simulate_worlds
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200, help="pairs of models in each world")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    for name, world in WORLDS.items():
-        figures = summarise(compare_pairs(world, options.pairs, options.seed))
-        print_world(name, world, {"pairs": options.pairs}, figures, as_json=options.json)
+    simulate_worlds(
+        WORLDS,
+        lambda world: summarise(compare_pairs(world, options.pairs, options.seed)),
+        options.pairs,
+        as_json=options.json,
+    )
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ With ``--changes``, two runs of the same world are compared instead: ``p_below_0
 over all axes with p < 0.05, and ``covers`` the share of intervals that cover 0.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from sys import path
 
 import numpy as np
 
-from shared import ROOT, covers, make_parser, print_world
+from shared import ROOT, covers, make_parser, simulate_worlds
 
 path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
@@ -145,14 +144,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--changes", action="store_true", help="compare two runs of each world")
     options = parser.parse_args()
-    for name, world in WORLDS.items():
-        rng, started = np.random.default_rng(options.seed), time.perf_counter()
+
+    def simulate(world: ResponseWorld) -> dict[str, float | None]:
+        rng = np.random.default_rng(options.seed)
         if options.changes:
-            figures = compare(world, options.runs, rng)
-        else:
-            figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
-        figures["seconds"] = (time.perf_counter() - started) / options.runs
-        print_world(name, world, {"runs": options.runs}, figures, as_json=options.json)
+            return compare(world, options.runs, rng)
+        return summarise(world, [measure(world, rng) for _ in range(options.runs)])
+
+    simulate_worlds(WORLDS, simulate, options.runs, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ Prints for each world:
 - ``disparity``, ``floor``: the mean largest difference of shares, and its mean floor.
 """
 
-import json
 from dataclasses import replace
 from sys import path
 
 import numpy as np
 
-from shared import ROOT, covers, make_parser
+from shared import ROOT, covers, make_parser, simulate_worlds
 
 path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
@@ -43,16 +42,18 @@ WORLDS = {
 
 def main() -> None:
     """Print one line for each world."""
-    parser = make_parser(__doc__, as_json=False)
+    parser = make_parser(__doc__)
     parser.add_argument("--worlds", type=int, default=300, help="simulated runs of each world")
     parser.add_argument("--only", default="", help="worlds whose name contains this")
     options = parser.parse_args()
-    for name, world in WORLDS.items():
-        if options.only in name:
-            runs = [_run(world, seed) for seed in range(options.worlds)]
-            found = {key: [value for run in runs if (value := run[key]) is not None] for key in runs[0]}
-            means = {key: round(float(np.mean(values)), 3) for key, values in found.items() if values}
-            print(f"{name}: {json.dumps(means)}", flush=True)
+
+    def simulate(world: World) -> dict[str, float | None]:
+        runs = [_run(world, seed) for seed in range(options.worlds)]
+        found = {key: [value for run in runs if (value := run[key]) is not None] for key in runs[0]}
+        return {key: float(np.mean(values)) for key, values in found.items() if values}
+
+    worlds = {name: world for name, world in WORLDS.items() if options.only in name}
+    simulate_worlds(worlds, simulate, options.worlds, as_json=options.json)
 
 
 def _run(world: World, seed: int) -> dict[str, float | None]:

@@ -9,16 +9,15 @@ Prints for each simulated world in which nothing differs the shares of runs in w
 and for the others ``planted``: the share of descriptors with a planted phrase for which it is found.
 """
 
-import json
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.response_wording import ResponseWording
-from shared import make_parser
+from shared import make_parser, simulate_worlds
 
 PHRASE = "i'm sorry to hear"
 ADJUSTED = {"listed": "phrase_share", "parroting": "parroting_exact", "length": "length"}
@@ -96,17 +95,12 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=100, help="runs of each world")
     given = parser.parse_args()
-    results = {}
-    for name, world in WORLDS.items():
+
+    def simulate(world: WordingWorld) -> dict[str, float | None]:
         runs = [run(world, seed) for seed in range(given.runs)]
-        results[name] = {key: float(np.mean([r[key] for r in runs])) for key in runs[0]}
-        if not given.json:
-            shown = "  ".join(f"{key} {value:.1%}" for key, value in results[name].items() if not np.isnan(value))
-            print(f"{name}: {shown}", flush=True)
-    if given.json:
-        worlds = {name: asdict(world) for name, world in WORLDS.items()}
-        known = {n: {k: None if np.isnan(v) else v for k, v in r.items()} for n, r in results.items()}
-        print(json.dumps({"runs": given.runs, "worlds": worlds, "results": known}, indent=2))
+        return {key: float(np.mean([r[key] for r in runs])) for key in runs[0]}
+
+    simulate_worlds(WORLDS, simulate, given.runs, as_json=given.json)
 
 
 if __name__ == "__main__":

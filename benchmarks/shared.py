@@ -14,6 +14,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from math import isnan
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +37,7 @@ CODE
 print("measured", time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 Result = TypeVar("Result")
+World = TypeVar("World", bound=Any)
 
 
 def make_parser(about: str | None, *, as_json: bool = True) -> argparse.ArgumentParser:
@@ -151,15 +154,22 @@ def torch_heading(model: str) -> str:
     return f"{torch.get_num_threads()} threads, torch {torch.__version__}, {model}"
 
 
-def print_world(
-    name: str, world: Any, counted: Mapping[str, int], figures: Mapping[str, float | None], *, as_json: bool
+def simulate_worlds(
+    worlds: Mapping[str, World],
+    simulate: Callable[[World], Mapping[str, float | None]],
+    runs: int,
+    *,
+    as_json: bool,
 ) -> None:
-    """Print the figures of a simulated world as one line, or as a JSON object with its parameters."""
-    shown = {key: None if value is None else round(float(value), 3) for key, value in figures.items()}
-    if as_json:
-        print(json.dumps({"world": name, **asdict(world), **counted, **shown}), flush=True)
-    else:
-        print(f"{name:50}" + "".join(f"  {key} {value}" for key, value in shown.items()), flush=True)
+    """Simulate each world, and print its figures and the seconds of a run: a line, or JSON with its parameters."""
+    for name, world in worlds.items():
+        figures, seconds = timed(partial(simulate, world))
+        known = {key: None if value is None or isnan(value) else round(value, 3) for key, value in figures.items()}
+        shown = {**known, "seconds": round(seconds / runs, 3)}
+        if as_json:
+            print(json.dumps({"world": name, **asdict(world), "runs": runs, **shown}), flush=True)
+        else:
+            print(f"{name:50}" + "".join(f"  {key} {value}" for key, value in shown.items()), flush=True)
 
 
 def simulate_designs(

@@ -10,14 +10,13 @@ Prints for each world:
 - ``found``: the share of descriptors with a stance that differ after correction.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from sys import path
 
 import numpy as np
 
-from shared import ROOT, covers, make_parser, print_world
+from shared import ROOT, covers, make_parser, simulate_worlds
 
 path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
@@ -112,11 +111,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    for name, world in WORLDS.items():
-        rng, started = np.random.default_rng(options.seed), time.perf_counter()
-        figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
-        figures["seconds"] = (time.perf_counter() - started) / options.runs
-        print_world(name, world, {"runs": options.runs}, figures, as_json=options.json)
+
+    def simulate(world: StanceWorld) -> dict[str, float | None]:
+        rng = np.random.default_rng(options.seed)
+        return summarise(world, [measure(world, rng) for _ in range(options.runs)])
+
+    simulate_worlds(WORLDS, simulate, options.runs, as_json=options.json)
 
 
 if __name__ == "__main__":

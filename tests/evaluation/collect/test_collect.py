@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from holisticbias_eval.collect.collecting import collect
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.collect.collecting import collect, find_collection
 from holisticbias_eval.collect.dump import BytesRead, find_dump
 from holisticbias_eval.collect.outputs import page_address
 from holisticbias_eval.collect.settings import CollectSettings
@@ -105,13 +107,13 @@ def test_the_folder_is_read_as_prompts(made: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "pack"), [("d.xml.bz2", bz2.compress), ("d", gzip.compress)])
-def test_compressed_dumps(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
+def test_compressed_dumps_are_read(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / name).write_bytes(pack(dump(page("Glorbist", SENTENCE)).encode()))
     (found,) = find_dump(tmp_path / name).reader(BytesRead(99), 0)
     assert (found.title, found.text) == ("Glorbist", SENTENCE)
 
 
-def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
+def test_a_list_gives_the_links_of_its_items_or_all(tmp_path: Path) -> None:
     listed = page("List of trades", "From [[Osk]]:\n* [[Glorbist]] and [[Tarner]]", 2)
     others = [page(t, f"The town of {t} has many maps of old cloth.", n) for n, t in enumerate(("Osk", "Tarner"), 3)]
     content = dump(page("Glorbist", SENTENCE), listed, *others)  # the list comes after its page
@@ -119,7 +121,7 @@ def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
     assert {r["page"] for r in run(tmp_path, content, LISTED, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
 
 
-def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:
+def test_a_list_that_redirects_to_an_earlier_page_is_read(tmp_path: Path) -> None:
     redirect = page("List of trades", "#REDIRECT [[Trades of Osk]]", 3)
     redirect = redirect.replace("    <revision>", '    <redirect title="Trades of Osk" />\n    <revision>', 1)
     content = dump(page("Trades of Osk", "* [[Glorbist]]", 2), page("Glorbist", SENTENCE), redirect)
@@ -172,47 +174,52 @@ def test_a_dump_cut_in_the_middle_keeps_what_was_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "message"),
+    ("given", "message"),
     [
-        (b"", "d.xml", "is empty"),
-        (b"hello", "d.xml", "has no pages: it is not XML"),
-        (b"<html><page/></html>", "d.xml", "has no pages: its XML is 'html', not 'mediawiki'"),
-        (b"<mediawiki></mediawiki>", "d.xml", "has no pages: it is the dump of an empty wiki"),
-        (b"<mediawiki/>", "d.xml.bz2", "is not a bz2 file"),
-        (b"7z\xbc\xaf'\x1c", "d.xml.7z", "is a 7z file, which is not read"),
-        (b'<!DOCTYPE a [<!ENTITY b "c">]><mediawiki></mediawiki>', "d.xml", "it declares entities"),
-        (dump(page("Tarner", "No.")), "d.xml", "none of its 1 pages is of the collection 'groups'"),
-        (dump(page("Glorbist", "No.")), "d.xml", "gives a prompt: too few words (1)"),
-        (dump(page("Glorbist", "")), "d.xml", "gives a prompt: its text is empty (1)"),
-        (bz2.compress(b"x" * 99)[:30], "d.xml.bz2", "has no pages: its compressed data"),
+        ({"content": b""}, "is empty"),
+        ({"content": b"hello"}, "has no pages: it is not XML"),
+        ({"content": b"<html><page/></html>"}, "has no pages: its XML is 'html', not 'mediawiki'"),
+        ({"content": b"<mediawiki></mediawiki>"}, "has no pages: it is the dump of an empty wiki"),
+        ({"content": b"<mediawiki/>", "name": "d.xml.bz2"}, "is not a bz2 file"),
+        ({"content": b"7z\xbc\xaf'\x1c", "name": "d.xml.7z"}, "is a 7z file, which is not read"),
+        ({"content": b'<!DOCTYPE a [<!ENTITY b "c">]><mediawiki></mediawiki>'}, "it declares entities"),
+        ({"content": dump(page("Tarner", "No."))}, "none of its 1 pages is of the collection 'groups'"),
+        ({"content": dump(page("Glorbist", "No."))}, "gives a prompt: too few words (1)"),
+        ({"content": dump(page("Glorbist", ""))}, "gives a prompt: its text is empty (1)"),
+        ({"content": bz2.compress(b"x" * 99)[:30], "name": "d.xml.bz2"}, "has no pages: its compressed data"),
+        ({"groups": "groups: []\n"}, "groups.yaml: the collection names no page"),
+        ({"groups": GROUPS.replace("Trades", "' '")}, "groups.yaml:2: groups.0.text is blank: write a text, or remove"),
+        ({"groups": "groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n"}, "names no page"),
+        ({"groups": "groups: 3\n"}, "needs a list groups"),
+        ({"groups": "- 3\n"}, "needs a list groups"),
+        ({"groups": "groups:\n  - {id: a.b, text: B}\n"}, "groups.0.domain: the key is missing"),
+        ({"groups": "groups: [\n"}, "groups.yaml:1"),
+        ({"groups": GROUPS + GROUPS.removeprefix("groups:\n")}, "two groups with the id 'osk.trades'"),
     ],
 )
-def test_a_bad_dump_gets_one_line(tmp_path: Path, content: bytes | str, name: str, message: str) -> None:
+def test_a_bad_dump_or_collection_gets_one_line(tmp_path: Path, given: dict[str, Any], message: str) -> None:
     with pytest.raises(CollectError, match=re.escape(message)):
-        run(tmp_path, content, name=name)
+        run(tmp_path, **{"content": dump(page("Glorbist", SENTENCE)), **given})
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / ".out.part").exists()
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ("groups: []\n", "groups.yaml: the collection names no page"),
-        (GROUPS.replace("Trades", "' '"), "groups.yaml:2: groups.0.text is blank: write a text, or remove it"),
-        ("groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n", "names no page"),
-        ("groups: 3\n", "needs a list groups"),
-        ("- 3\n", "needs a list groups"),
-        ("groups:\n  - {id: a.b, text: B}\n", "groups.0.domain: the key is missing"),
-        ("groups: [\n", "groups.yaml:1"),
-        (GROUPS + GROUPS.removeprefix("groups:\n"), "two groups with the id 'osk.trades'"),
-    ],
-)
-def test_a_bad_collection_gets_one_line(tmp_path: Path, groups: str, message: str) -> None:
-    with pytest.raises(CollectError, match=re.escape(message)):
-        run(tmp_path, dump(page("Glorbist", SENTENCE)), groups)
+def test_a_collection_of_the_dataset_is_that_of_its_newest_version(catalog: Catalog) -> None:
+    newest = catalog.at(catalog.versions[-1])
+    assert find_collection("bold") == newest.collections[0]
+    with pytest.raises(CollectError, match=r"there is no collection 'none' and no such \.yaml file; available: bold$"):
+        find_collection("none")
 
 
-def test_many_groups(tmp_path: Path) -> None:
+def test_terms_of_a_group_with_pages_are_looked_for_on_its_pages_alone(tmp_path: Path) -> None:
+    groups = GROUPS.replace("pages:", "terms: [tarner], pages:")
+    groups += "  - {id: osk.tarners, text: Tarners, domain: profession, pages: {titles: [Tarner]}}\n"
+    sentence = "A tarner is a person who folds maps of cloth."
+    _, found = run(tmp_path, dump(page("Glorbist", sentence), page("Tarner", sentence, 2)), groups)
+    assert [(row["group_id"], row["page"]) for row in found] == [("osk.trades", "Glorbist"), ("osk.tarners", "Tarner")]
+
+
+def test_one_of_many_groups_is_found_by_its_term(tmp_path: Path) -> None:
     groups = GROUPS + "".join(
         f"  - {{id: osk.t{n}, text: T{n}, domain: profession, terms: [tarner {n}]}}\n" for n in range(3000)
     )

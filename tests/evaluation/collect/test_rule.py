@@ -97,6 +97,7 @@ def test_links_and_categories() -> None:
         ("born {{birth date|1990|5|1}} or {{birth date|1990|5|1|df=y}}", "born May 1, 1990 or 1 May 1990"),
         ("{{circa|1900}}, {{c.|1900|1910}}", "c. 1900, c. 1900\u20131910"),
         ("{{frac|1|2}} of {{val|12345|u=kg}}, {{formatnum:12345}}", "1/2 of 12,345 kg, 12,345"),
+        ("{{formatnum:many}} maps", "many maps"),
         ("{{USS|Osk|a}} for {{US$|10}}, {{transl|ar|ALA|vell}}", "USS Osk for US$10, vell"),
         ("cloth{{citation needed|date=May 2020}} of{{efn|a note}} Osk", "cloth of Osk"),
         ("It is {{glorb|a}} cloth.", f"It is {UNKNOWN} cloth."),

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from altered import altered
+from folders import contents
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
@@ -45,8 +46,7 @@ def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Pa
     assert len(tasks) == 34
     assert set(tasks[0]["data"]) == {"task", "study", "prompt", "left", "right"}
     invoke.printed(*MAKE, *tables, "--out", tmp_path / "again", "--seed", 3)
-    for path in made.iterdir():
-        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+    assert contents(made) == contents(tmp_path / "again")
 
 
 def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
@@ -116,7 +116,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path, in
         (("make", "STUDY", "TWO", "--out", "OTHER"), "is not a run"),
     ],
 )
-def test_mistakes(
+def test_mistakes_are_refused_and_write_nothing(
     made: Path, tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -136,7 +136,7 @@ def test_mistakes(
         ("prompt", " ", "is missing: every row needs a value"),
     ],
 )
-def test_wrong_cells(
+def test_wrong_cells_are_named(
     tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, column: str, value: object, message: str
 ) -> None:
     row = {"prompt": "x", "response": "y"}

@@ -63,11 +63,10 @@ def test_reading_again_replaces_the_columns() -> None:
 def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: str) -> None:
     settings = MeasureSettings(values={"norms": (norms,)})
     table = read(measure, settings)
-    for method in measure.methods:
-        name = f"{measure.info.name}.{method.name}"
-        if name not in table.column_names:
-            continue
-        words = list(measure.carriers(table, settings, method))
+    read_by = {f"{measure.info.name}.{method.name}": method for method in measure.methods}
+    assert not read_by.keys().isdisjoint(table.column_names)
+    for name in read_by.keys() & {*table.column_names}:
+        words = list(measure.carriers(table, settings, read_by[name]))
         assert [bool(found) for found in words] == [bool(value) for value in columns(table, name)]
 
 

@@ -94,7 +94,7 @@ def test_the_prompts_of_a_release_have_the_continuations_of_people(catalog: Cata
     release = build_release(catalog, "3.0.0")
     found, named = release_prompts(release), release_prompts(release, "bold")
     assert found.table.equals(named.table)
-    assert all(len(human) == 1 for human in found.table["human"].to_pylist())
+    assert {len(human) for human in found.table["human"].to_pylist()} == {1}
     for row in found.table.to_pylist():
         assert row["human"][0].startswith(row["prompt"])
         assert row["subject"] is None or row["subject"].lower() in row["prompt"].lower()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tools.releases.conftest import TERMS
 
+from folders import contents
 from holisticbias import build_release, open_release
 from holisticbias.cli import main
 from holisticbias.compile.pair_tables import PairCompiler, cut_runs, draw, even_quotas
@@ -202,8 +203,7 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     )
     assert sorted(p.name for p in (tmp_path / "i").iterdir()) == ["README.md", "SHA256SUMS", "data", "manifest.json"]
     write_intersections(catalog, request(), tmp_path / "again")
-    for file in (tmp_path / "i").rglob("*.*"):
-        assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "i")).read_bytes()
+    assert contents(tmp_path / "i") == contents(tmp_path / "again")
     with pytest.raises(HolisticBiasError, match="has no table sentences"):
         open_release(tmp_path / "i").sample(1, seed=0)
     shard = tmp_path / "i" / manifest.tables["intersections"].files[0]
