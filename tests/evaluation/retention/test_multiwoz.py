@@ -146,7 +146,7 @@ def test_padding_changes_nothing(tiny_gpt2: Path) -> None:
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
-def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+def test_runs_of_dialogues_are_compared_by_candidate(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     folder = write_multiwoz(tmp_path / "multiwoz")
     out = tmp_path / "run"
     said = invoke.printed("evaluate", "--model", tiny_gpt2, "--retain", f"multiwoz:{folder}", "--out", out)
