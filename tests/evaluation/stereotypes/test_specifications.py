@@ -20,7 +20,11 @@ from holisticbias_eval.stereotypes.specifications import (
 
 PUBLISHED = {
     "name": "Blick_vs Wug.2",
-    "social_groups": {"Blick_terms": ["he", "Bim", "blick"], "Wug terms": ["she", "Wam"], "More": ["x"]},
+    "social_groups": {
+        "Blick_terms": ["he", "him", "his", "Bim", "blick"],
+        "Wug terms": ["she", "her", "hers", "Wam"],
+        "More": ["x"],
+    },
     "attributes": {"Ferlic": ["ferlic"], "2nd": ["mivish"]},
     "templates": ["[T] is [A]"],
 }
@@ -95,6 +99,8 @@ def test_the_published_form(tmp_path: Path) -> None:
     ]
     assert [(slot.form, slot.terms) for slot in found.slots] == [
         ("subject", ("he", "she")),
+        ("object", ("him", "her")),
+        ("possessive", ("his", "hers")),
         ("name", ("Bim", "Wam")),
         ("noun", ("blick", None)),
     ]
