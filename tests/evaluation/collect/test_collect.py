@@ -107,13 +107,13 @@ def test_the_folder_is_read_as_prompts(made: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "pack"), [("d.xml.bz2", bz2.compress), ("d", gzip.compress)])
-def test_compressed_dumps(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
+def test_compressed_dumps_are_read(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / name).write_bytes(pack(dump(page("Glorbist", SENTENCE)).encode()))
     (found,) = find_dump(tmp_path / name).reader(BytesRead(99), 0)
     assert (found.title, found.text) == ("Glorbist", SENTENCE)
 
 
-def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
+def test_a_list_gives_the_links_of_its_items_or_all(tmp_path: Path) -> None:
     listed = page("List of trades", "From [[Osk]]:\n* [[Glorbist]] and [[Tarner]]", 2)
     others = [page(t, f"The town of {t} has many maps of old cloth.", n) for n, t in enumerate(("Osk", "Tarner"), 3)]
     content = dump(page("Glorbist", SENTENCE), listed, *others)  # the list comes after its page
@@ -121,7 +121,7 @@ def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
     assert {r["page"] for r in run(tmp_path, content, LISTED, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
 
 
-def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:
+def test_a_list_that_redirects_to_an_earlier_page_is_read(tmp_path: Path) -> None:
     redirect = page("List of trades", "#REDIRECT [[Trades of Osk]]", 3)
     redirect = redirect.replace("    <revision>", '    <redirect title="Trades of Osk" />\n    <revision>', 1)
     content = dump(page("Trades of Osk", "* [[Glorbist]]", 2), page("Glorbist", SENTENCE), redirect)
@@ -219,7 +219,7 @@ def test_terms_of_a_group_with_pages_are_looked_for_on_its_pages_alone(tmp_path:
     assert [(row["group_id"], row["page"]) for row in found] == [("osk.trades", "Glorbist"), ("osk.tarners", "Tarner")]
 
 
-def test_many_groups(tmp_path: Path) -> None:
+def test_one_of_many_groups_is_found_by_its_term(tmp_path: Path) -> None:
     groups = GROUPS + "".join(
         f"  - {{id: osk.t{n}, text: T{n}, domain: profession, terms: [tarner {n}]}}\n" for n in range(3000)
     )

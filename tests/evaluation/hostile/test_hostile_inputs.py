@@ -43,7 +43,7 @@ def assert_one_line(error: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
-def test_a_model(
+def test_a_model_is_refused(
     path: Path, copied_model: Callable[[], Path], mini_release_folder: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
     case, model = read(path), copied_model()
@@ -66,7 +66,7 @@ def test_a_run_is_never_written_into_a_release(
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader[0])
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
-def test_a_run(path: Path, reader: tuple[str, ...], tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
+def test_a_run_is_refused(path: Path, reader: tuple[str, ...], tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
     case, run = read(path), Path(shutil.copytree(tiny_run, tmp_path / "run"))
 
     def edit(result: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ VALUES: dict[str, Callable[[int], pa.Array]] = {
 
 
 @pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
-def test_answers(path: Path, tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
+def test_hostile_answers_are_refused(path: Path, tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
     """``rows`` repeats the first row; ``column`` gets other ``values``."""
     case, run = read(path), Path(shutil.copytree(tiny_run, tmp_path / "run"))
     scores = pq.read_table(run / "scores.parquet")
@@ -104,7 +104,7 @@ def test_answers(path: Path, tiny_run: Path, tmp_path: Path, invoke: Invoke) -> 
 
 
 @pytest.mark.parametrize("path", GGUF, ids=lambda path: path.stem)
-def test_a_gguf_file(path: Path, mini_release_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
+def test_a_gguf_file_is_refused(path: Path, mini_release_folder: Path, tmp_path: Path, invoke: Invoke) -> None:
     """``header`` lists numbers, each after its form in ``struct``, and texts."""
     case, file = read(path), tmp_path / "model.gguf"
     parts = [struct.pack("<" + part[0], *part[1:]) if isinstance(part, list) else text(part) for part in case["header"]]
@@ -140,7 +140,7 @@ def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.parametrize("how", HOW)
-def test_an_odd_column(answered: Path, how: str, invoke: Invoke, tmp_path: Path) -> None:
+def test_an_odd_column_is_read_or_refused(answered: Path, how: str, invoke: Invoke, tmp_path: Path) -> None:
     """Each command meets each column and each fault, though not each fault in each column."""
     table = pq.read_table(answered / "responses.parquet")
     folder = Path(shutil.copytree(answered, tmp_path / "odd"))

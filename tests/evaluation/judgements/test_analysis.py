@@ -97,7 +97,7 @@ def test_the_least_share_of_catch_questions(passed: int, kept: bool) -> None:
     assert [(one.passed, one.asked, one.kept) for one in found.annotators] == [(passed, 4, kept)]
 
 
-def test_repeated_and_unknown_answers() -> None:
+def test_repeated_conflicting_empty_and_unknown_answers_are_counted() -> None:
     key = study(2, StudySettings(pairs=2, sheets=1, per_pair=1, catch=0))
     first, second = (task for task in key.tasks if task.sheet)
     name = NAMES[0]
@@ -114,7 +114,7 @@ def test_repeated_and_unknown_answers() -> None:
     assert found.counts == {"repeated": 1, "conflicting": 1, "empty": 1, "unknown": 2}
 
 
-def test_no_answer_of_the_study() -> None:
+def test_answers_to_nothing_of_the_study_are_refused() -> None:
     key = study(2)
     with pytest.raises(JudgementsError, match="no answer is about a pair"):
         analyse([AnnotatorAnswer("a", "nothing", NAMES[0], "left")], key, SETTINGS)

@@ -116,7 +116,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path, in
         (("make", "STUDY", "TWO", "--out", "OTHER"), "is not a run"),
     ],
 )
-def test_mistakes(
+def test_mistakes_are_refused_and_write_nothing(
     made: Path, tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -136,7 +136,7 @@ def test_mistakes(
         ("prompt", " ", "is missing: every row needs a value"),
     ],
 )
-def test_wrong_cells(
+def test_wrong_cells_are_named(
     tables: tuple[Path, Path], tmp_path: Path, invoke: Invoke, column: str, value: object, message: str
 ) -> None:
     row = {"prompt": "x", "response": "y"}

@@ -54,7 +54,7 @@ def test_half_a_character_is_replaced(bold: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", ["", "prompts"])
-def test_prompts_and_sentences(bold: Path, inside: str) -> None:
+def test_a_folder_of_bold_has_prompts_sentences_and_faults(bold: Path, inside: str) -> None:
     found = read_bold_folder(bold / inside, keep_faulty=True)
     rows = found.table.to_pylist()
     page = "profession/Blicket_makers/Blicket_(craft)"

@@ -39,7 +39,7 @@ def test_a_release_without_forms_takes_those_of_the_newest_data(catalog: Catalog
     }  # fmt: skip
 
 
-def test_words_of_bold_files(tmp_path: Path) -> None:
+def test_group_words_are_found_in_texts_of_bold_files(tmp_path: Path) -> None:
     groups = {"islam": {"Folk_Islam": ["Most Muslims of Folk Islam "]}, "fendles": {"Fendle": ["A fendle is a "]}}
     (tmp_path / "religious_ideology_prompt.json").write_text(json.dumps(groups))
     names = {"American_actors": {"Ada_Vell_Quinn": ["The actor Ada Quinn and the Quinns "]}}
@@ -80,7 +80,7 @@ def test_words_in_a_users_table(columns: dict[str, object], forms: list[list[str
         ({"person": ["yes"]}, "row 1: column person is not true or false"),
     ],
 )
-def test_other_values_are_refused(columns: dict[str, object], said: str) -> None:
+def test_other_values_of_words_are_refused(columns: dict[str, object], said: str) -> None:
     with pytest.raises(TableError, match=said):
         read_words(columns)
 

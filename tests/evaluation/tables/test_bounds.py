@@ -105,7 +105,7 @@ def encrypted(folder: Path) -> Path:
         (encrypted, "has encrypted columns: save it without encryption"),
     ],
 )
-def test_one_line(make: Callable[[Path], Path], message: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_refused_soon(make: Callable[[Path], Path], message: str, tmp_path: Path) -> None:
     path = make(tmp_path)
     start = time.process_time()
     with pytest.raises(TableError, match=message) as raised:
@@ -119,7 +119,7 @@ def test_an_array_may_be_one_line(tmp_path: Path) -> None:
     assert len(TEXTS.read(write(tmp_path, "t.json", json.dumps(rows).encode()))) == 20_000
 
 
-def test_a_type_that_changes_far_below(tmp_path: Path) -> None:
+def test_a_type_that_changes_far_below_is_text(tmp_path: Path) -> None:
     """Arrow chooses the type of a column by its first block."""
     numbers = b"".join(b"%s,%d\n" % (b"a" * 1_000, i) for i in range(70_000))
     table = FORM.read(write(tmp_path, "t.csv", b"text,n\n" + numbers + b"a,b-2\n"))
@@ -136,11 +136,11 @@ def test_a_type_that_changes_far_below(tmp_path: Path) -> None:
         (b"", []),
     ],
 )
-def test_lines_of_text(content: bytes, lines: list[str], tmp_path: Path) -> None:
+def test_lines_of_a_text_file(content: bytes, lines: list[str], tmp_path: Path) -> None:
     assert text_lines(write(tmp_path, "t.txt", content)) == lines
 
 
-def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"t.txt:3: it is not UTF-8 text: save it in UTF-8"):
         text_lines(write(tmp_path, "t.txt", b"one\r\ntwo\rthr\xe9\n"))
 

@@ -32,7 +32,7 @@ PLAIN = {"t.csv": as_csv, "t.jsonl": as_lines, "t.parquet": as_parquet}
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_form_of_file(reader: str, tmp_path: Path) -> None:
+def test_every_form_of_file_is_the_same_table(reader: str, tmp_path: Path) -> None:
     read, rows = READERS[reader]
     expected = plain(read(write(tmp_path, "first.jsonl", as_lines(rows))))
     for form, (name, written) in FILES.items():
@@ -110,7 +110,7 @@ def of_frame(read: Callable[[Any], Any], frame: Any) -> Any:
 
 
 @pytest.mark.parametrize("reader", MEASURED)
-def test_every_data_frame(reader: str, tmp_path: Path) -> None:
+def test_every_data_frame_is_the_same_table(reader: str, tmp_path: Path) -> None:
     read, rows = MEASURED[reader]
     expected = plain(read(write(tmp_path, "t.parquet", as_parquet(rows))))
     arrow = pa.Table.from_pylist(list(rows))
@@ -120,7 +120,7 @@ def test_every_data_frame(reader: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
+def test_an_odd_column_of_a_frame_that_nobody_needs_is_no_fault(odd: str) -> None:
     assert of_frame(read_texts, with_odd(ABOUT, ODD[odd])) == of_frame(read_texts, ABOUT)
 
 
@@ -140,12 +140,12 @@ def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
         (pd.DataFrame({"text": [b"a", b"\xff"], "group": "b"}), r"^the table: row 2: column text is not text but b'"),
     ],
 )  # fmt: skip
-def test_what_is_not_a_frame(frame: Any, message: str) -> None:
+def test_what_is_not_a_table_is_refused(frame: Any, message: str) -> None:
     with pytest.raises(TableError, match=message):
         of_frame(read_texts, frame)
 
 
-def test_mixed_and_missing_cells_of_a_frame() -> None:
+def test_mixed_cells_of_a_frame_are_text_and_nan_is_missing() -> None:
     rows = [{"text": text, "group": group} for text, group in ((1, "a"), ("b", 2), (float("nan"), 1.5))]
     found = [{"text": "1", "group": "a"}, {"text": "b", "group": "2"}, {"text": None, "group": "1.5"}]
     assert of_frame(read_texts, rows) == of_frame(read_texts, pd.DataFrame(rows)) == found
@@ -154,7 +154,7 @@ def test_mixed_and_missing_cells_of_a_frame() -> None:
 
 @pytest.mark.parametrize("value", [-1, 2**31, 1e308])
 @pytest.mark.parametrize(("reader", "name"), [("lines", "tokens"), ("intersections", "sentences")])
-def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Path) -> None:
+def test_what_is_not_a_count_is_refused(reader: str, name: str, value: float, tmp_path: Path) -> None:
     read, rows = {**MEASURED, **READERS}[reader]
     path = write(tmp_path, "t.jsonl", as_lines([*rows, {**rows[0], name: value}]))
     with pytest.raises(
@@ -163,7 +163,7 @@ def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Pat
         read(path)
 
 
-def test_what_is_not_a_flag(tmp_path: Path) -> None:
+def test_what_is_not_a_flag_is_refused(tmp_path: Path) -> None:
     read, rows = READERS["pairs to score"]
     path = write(tmp_path, "t.jsonl", as_lines([{**rows[0], "control": 2}]))
     with pytest.raises(TableError, match="row 1: column control is not true or false, or 1 or 0 but 2"):
@@ -214,7 +214,7 @@ BAD: Mapping[str, tuple[str, Callable[[Rows], bytes], str]] = {
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("reader", READERS)
-def test_every_bad_table(reader: str, bad: str, tmp_path: Path) -> None:
+def test_every_bad_table_is_refused_in_one_line(reader: str, bad: str, tmp_path: Path) -> None:
     read, rows = READERS[reader]
     name, written, message = BAD[bad]
     path = write(tmp_path, name, written(rows))

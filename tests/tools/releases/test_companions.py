@@ -103,7 +103,7 @@ def test_added_entries_need_a_minor_version_and_judgements_and_forms_a_patch(com
     assert (found.bump, [e.id for e in found.entries]) == ("patch", ["trades.glaziers"])
 
 
-def test_show(companions: Catalog) -> None:
+def test_show_prints_a_group_a_prompt_and_a_specification(companions: Catalog) -> None:
     assert shown(companions, "toy.small") == [
         "Small things  [toy.small]",
         "  Toy; since 0.2.0; sources: made-up",
@@ -126,7 +126,7 @@ def test_show(companions: Catalog) -> None:
     assert "  continuation: cuts the pane." in shown(companions, "glass.one")
 
 
-def test_word_forms(companions: Catalog) -> None:
+def test_word_forms_are_rows_from_layout_5_on(companions: Catalog) -> None:
     """From layout 5 on a release has a row for each; a version before their own does not have them."""
     forms = (
         WordForms(of="stad", words=("stadder", "stadling")),

@@ -186,7 +186,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_table(build: Build, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+def test_a_hostile_table_is_found_and_gives_no_row(build: Build, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
     """``verify`` finds it, and no row is given; memory does not depend on what a footer says, and nothing hangs.
 
     The limits are a tenth, so that a tenth of the bytes is made.
@@ -202,7 +202,7 @@ def test_a_hostile_table(build: Build, monkeypatch: pytest.MonkeyPatch, case: st
         _ = open_release(folder).tables[table]
 
 
-def test_a_damaged_page(build: Build) -> None:
+def test_a_damaged_page_is_an_error_of_the_file(build: Build) -> None:
     """A page whose header is damaged is an error of the file, and no other exception, whatever the damage."""
     path = build() / "data/nouns.parquet"
     content, refused = path.read_bytes(), 0
@@ -216,7 +216,7 @@ def test_a_damaged_page(build: Build) -> None:
 
 
 @pytest.mark.parametrize("label", ["[]", '{"version": [1]}', '{"version": {"a": 1}}', '{"version": null}'])
-def test_a_label_of_another_form(build: Build, label: str) -> None:
+def test_a_label_of_another_form_is_no_fault(build: Build, label: str) -> None:
     """A file's version is text, or it has none."""
     folder = build()
     for path in (folder / "data").iterdir():
@@ -272,7 +272,7 @@ def test_a_larger_file_is_not_downloaded(hub: Hub, build: Build, name: str, monk
 @pytest.mark.parametrize(
     "answer", [b"[" * 200_000, b"[]", b"null", b'{"siblings": 5}', b'{"siblings": [{}]}', b"<html>"]
 )
-def test_answers_of_another_form(hub: Hub, build: Build, answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_odd_answer_is_refused(hub: Hub, build: Build, answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client of the Hub expects answers of one form."""
     publish_folder(build())
     monkeypatch.setattr("loopback_hub.as_json", lambda body, status=200: (status, {}, answer))
