@@ -17,8 +17,8 @@ from holisticbias.release.intersections import Request, write_intersections
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.intersections import read_shards
 from invoking import Invoke
 
 

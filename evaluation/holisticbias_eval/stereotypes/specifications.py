@@ -9,13 +9,16 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pydantic import ValidationError
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias.rules.validate import load_catalog
+from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
+from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
@@ -85,6 +88,33 @@ def found_specifications() -> Mapping[str, Specification]:
     with suppress(HolisticBiasError):
         found = (*list_specifications(), *found)
     return {specification.id: specification for specification in found}
+
+
+def specifications_version(names: Mapping[str, None]) -> str:
+    """The newest version of the dataset, from which the specifications are, or that they are not of the dataset."""
+    try:
+        versions = [path.stem for path in (find_source() / "releases").glob("*.yaml")]
+        known = {specification.id for specification in list_specifications()}
+    except HolisticBiasError:
+        return "not known: the dataset is not installed"
+    unknown = [name for name in names if name not in known]
+    if len(unknown) == len(names):
+        return "not of the dataset"
+    newest = max(versions, key=version_key)
+    return f"{newest}, but for {', '.join(unknown)}" if unknown else newest
+
+
+def with_specifications(pairs: pa.Table) -> pa.Table:
+    """Add the title of each specification (``label``) and whether it is a control, unless given."""
+    known = found_specifications()
+    names = pairs["specification"].to_pylist()
+    if "label" not in pairs.column_names:
+        labels = [known[name].text if name in known else None for name in names]
+        pairs = pairs.append_column("label", pa.array(labels, pa.string()))
+    if "control" not in pairs.column_names:
+        controls = [known[name].control if name in known else False for name in names]
+        pairs = pairs.append_column("control", pa.array(controls))
+    return pairs
 
 
 def short_titles(titles: Mapping[str, str]) -> dict[str, str]:

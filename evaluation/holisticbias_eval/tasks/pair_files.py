@@ -1,15 +1,11 @@
 """The pairs of sentences that a user names, or their outcomes: settings, forms of files, and specifications."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.errors import HolisticBiasError
-from holisticbias.source.folder import find_source
-from holisticbias.terms.versions import version_key
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.figures import Figure
@@ -18,7 +14,6 @@ from holisticbias_eval.records import read_record
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.stereotypes.record import PAIRS as PAIRS_FILE
 from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
-from holisticbias_eval.stereotypes.specifications import found_specifications, list_specifications
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in
 from holisticbias_eval.tables.forms import Form, columns
@@ -140,30 +135,3 @@ def read_pair_scores(source: Path) -> pa.Table:
         elif pa.types.is_floating(values.type):
             columns[name] = pc.if_else(pc.is_finite(values), values, pa.scalar(None, pa.float64()))
     return pa.table(columns)
-
-
-def specifications_version(names: Mapping[str, None]) -> str:
-    """The newest version of the dataset, from which the specifications are, or that they are not of the dataset."""
-    try:
-        versions = [path.stem for path in (find_source() / "releases").glob("*.yaml")]
-        known = {specification.id for specification in list_specifications()}
-    except HolisticBiasError:
-        return "not known: the dataset is not installed"
-    unknown = [name for name in names if name not in known]
-    if len(unknown) == len(names):
-        return "not of the dataset"
-    newest = max(versions, key=version_key)
-    return f"{newest}, but for {', '.join(unknown)}" if unknown else newest
-
-
-def with_specifications(pairs: pa.Table) -> pa.Table:
-    """Add the title of each specification (``label``) and whether it is a control, unless given."""
-    known = found_specifications()
-    names = pairs["specification"].to_pylist()
-    if "label" not in pairs.column_names:
-        labels = [known[name].text if name in known else None for name in names]
-        pairs = pairs.append_column("label", pa.array(labels, pa.string()))
-    if "control" not in pairs.column_names:
-        controls = [known[name].control if name in known else False for name in names]
-        pairs = pairs.append_column("control", pa.array(controls))
-    return pairs

@@ -29,7 +29,8 @@ from holisticbias_eval.prompts.pairs import (
     with_pair_scores,
 )
 from holisticbias_eval.prompts.selection import Skipped
-from holisticbias_eval.tasks.task import Answered, Given, TaskRequests
+from holisticbias_eval.tasks.requests import Answered, TaskRequests
+from holisticbias_eval.tasks.task import Given
 
 HOW: Mapping[str, str] = {
     "causal": "log-likelihood of the whole sentence",

@@ -21,12 +21,17 @@ from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, ask_publishe
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Use, is_one_of
-from holisticbias_eval.stereotypes.specifications import calibration_model
+from holisticbias_eval.stereotypes.specifications import (
+    calibration_model,
+    specifications_version,
+    with_specifications,
+)
 from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, pair_requests, pair_store
+from holisticbias_eval.tasks.requests import TaskRequests
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
-from holisticbias_eval.tasks.task import Given, TaskRequests
+from holisticbias_eval.tasks.task import Given
 
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
 _DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
@@ -48,7 +53,7 @@ class PairsTask(ScoredTask):
         if read.pairs is None:
             raise EvaluationError("stereotype_score needs pairs of sentences: name their file or folder with --pairs")
         with given.display.step(f"Reading {read.pairs}"):
-            pairs = pair_files.with_specifications(pair_files.read_pairs(read.pairs))
+            pairs = with_specifications(pair_files.read_pairs(read.pairs))
         if read.mode == "published" and not {"term", "other_term"} <= set(pairs.column_names):
             raise EvaluationError(f"--mode published needs the columns term and other_term in {read.pairs}")
         names = dict.fromkeys(pairs["specification"].to_pylist())
@@ -57,7 +62,7 @@ class PairsTask(ScoredTask):
             "pairs": file,
             "pair_mode": read.mode,
             "specifications": ", ".join(names),
-            "specifications_version": pair_files.specifications_version(names),
+            "specifications_version": specifications_version(names),
         }
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None

@@ -20,9 +20,10 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
+from holisticbias_eval.tasks.requests import Answered, TaskRequests
 from holisticbias_eval.tasks.response_settings import DecodingName, Personas, Samples
 from holisticbias_eval.tasks.sources import TaskSource
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests
+from holisticbias_eval.tasks.task import Given, Task, TaskReading
 from holisticbias_eval.tasks.text_reading import start_text_reading
 
 DECODING, CONTINUING = "sampled", "bold-gpt2"

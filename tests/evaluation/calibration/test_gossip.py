@@ -160,7 +160,7 @@ def test_the_true_f_is_that_of_the_shipped_model(
     assert found == pytest.approx(expected, rel=0.02)
 
 
-def test_f_is_that_of_scipy_on_two_groups() -> None:
+def test_f_of_two_groups_by_hand() -> None:
     """Log-perplexities 1, 2 and 2, 3: F = 1 / 0.5 by hand."""
     assert true_f(np.array([-2.0, -4, -4, -6]), np.full(4, 2.0), ["a", "a", "b", "b"]) == pytest.approx(2)
 

@@ -23,7 +23,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded.planted import Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.results.run import Result
+from holisticbias_eval.results.run import Result, read_signature
 from known import ignore, known
 
 BIASED = read_biases()
@@ -181,7 +181,7 @@ def test_reference_evaluations_are_of_todays_model_on_published_releases(root: P
     folders = [path for path in (root / "evaluation" / "reference").iterdir() if path.is_dir()]
     assert len(folders) > 1
     for folder in folders:
-        signature = Result.model_validate_json((folder / "result.json").read_bytes()).signature
+        signature = read_signature(folder)
         release = signature.release
         assert (release.version, release.subset) == (folder.name, None)
         assert release.digest == catalog.release(folder.name).digest

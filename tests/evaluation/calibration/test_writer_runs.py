@@ -4,7 +4,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
 
@@ -13,7 +12,7 @@ from calibration.writer.truth import human_shares, true_log_odds, true_score, tr
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.embedded import WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications
-from holisticbias_eval.results.run import Result
+from holisticbias_eval.results.run import Result, read_run
 from invoking import Invoke
 from known import known
 
@@ -21,10 +20,6 @@ DESCRIPTION = read_description()
 GROUPS = DESCRIPTION.prompts.groups
 MEASURES = {"sentiment": {}, "gender_polarity": {"method": "words"}}
 RARE = 1e-5  # the probability of a share as far from the truth as the bounds
-
-
-def result(folder: Path) -> Result:
-    return Result.model_validate_json((folder / "result.json").read_bytes())
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +33,7 @@ def texts(invoke: Invoke, folder: Path) -> Result:
     out = folder / "texts"
     if not out.exists():
         invoke.printed("evaluate", "--measure", "sentiment,gender_polarity", "--no-store", "--out", out)
-    return result(out)
+    return read_run(out).result
 
 
 def test_the_writer_continues_its_own_prompts_by_default(texts: Result) -> None:
@@ -89,14 +84,14 @@ def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_pa
         assert invoke(*command)[0] == 0
     (specification,) = [s for s in shipped_specifications(WRITER) if s.id == f"writer.{name}"]
     odds = true_log_odds(specification, DESCRIPTION.sentences)
-    rows = pq.read_table(run / "scored_pairs.parquet").to_pylist()
+    made = read_run(run)
     by_attribute: dict[tuple[str, str], list[bool]] = {}
-    for row in rows:
+    for row in made.answers.to_pylist():
         wins = row["score_stereotype"] > row["score_antistereotype"]
         assert wins == (odds[row[row["stereotyped"]]] > 0)
         by_attribute.setdefault((row["source"], row["attribute"]), []).append(wins)
     keys = {"specification": specification.id}
-    score = known(Figures(result(run).figures).get("stereotype_score", "stereotype_score", keys))
+    score = known(Figures(made.result.figures).get("stereotype_score", "stereotype_score", keys))
     expected = true_score(specification, DESCRIPTION.sentences)
     assert {attribute: (len(wins), float(np.mean(wins))) for attribute, wins in by_attribute.items()} == {
         (source, attribute): (number, expected)
@@ -107,4 +102,4 @@ def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_pa
     assert score.value == pytest.approx(expected)
     assert known(score.interval).low < expected < known(score.interval).high
     assert (known(score.p_value) < 0.05) is (expected != 0.5)
-    assert result(run).signature.model.name == "embedded-writer"
+    assert made.result.signature.model.name == "embedded-writer"

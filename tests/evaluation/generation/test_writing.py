@@ -155,7 +155,7 @@ def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
-def test_it_is_transformers_own_in_any_batch(name: str) -> None:
+def test_beams_are_those_of_transformers_in_any_batch(name: str) -> None:
     loaded = tiny_loaded(name)
     prompts = first_samples(TEXTS)
     made = [

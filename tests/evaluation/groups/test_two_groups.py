@@ -1,5 +1,7 @@
 """Tests of two groups against SciPy and arithmetic by hand."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ttest_ind
@@ -65,19 +67,29 @@ def test_newcombe_interval_of_his_paper() -> None:
     assert (low[0], high[0]) == pytest.approx((0.0524, 0.3339), abs=2e-4)
 
 
-def estimates(share: list[float], rows: list[float], effect: float = 1.0, items: list[int] | None = None) -> Estimates:
-    value, n = np.array(share)[:, None], np.array(rows)[:, None]
-    variance = effect * value * (1 - value) / n
-    found = np.array(items)[:, None] if items else n.astype(np.int64)
-    return Estimates(value, variance, value - 0.1, value + 0.1, n, found, np.full(value.shape, effect))
+def estimates(share: list[float], rows: list[float], effect: Sequence[float] = (1.0,), items: int = 0) -> Estimates:
+    value, n, effects = (np.array(column, float)[:, None] for column in (share, rows, effect))
+    variance = effects * value * (1 - value) / n
+    found = np.full(n.shape, items) if items else n.astype(np.int64)
+    return Estimates(value, variance, value - 0.1, value + 0.1, n, found, np.broadcast_to(effects, value.shape))
 
 
-def test_a_design_effect_divides_the_statistic() -> None:
-    plain = pairs(estimates([0.3, 0.2], [100, 100]), np.full((2, 1), np.nan), np.array([True]))
-    whole = estimates([0.3, 0.2], [100, 100], effect=4.0, items=[25, 25])
-    found = pairs(whole, np.full((2, 1), np.nan), np.array([True]))
+@pytest.mark.parametrize(
+    ("share", "effect", "divisor"),
+    [
+        ([0.3, 0.2], [4.0, 4.0], 4),
+        ([0.3, 0.2], [4.0, 1.0], (0.21 * 4 + 0.16) / 0.37),  # weighted by the variances 0.3 * 0.7 and 0.2 * 0.8
+        ([0.0, 1.0], [4.0, 2.0], 4),  # rows that are all alike have no variance
+    ],
+)
+def test_a_design_effect_divides_the_statistic(share: list[float], effect: list[float], divisor: float) -> None:
+    plain, found = (
+        pairs(made, np.full((2, 1), np.nan), np.array([True]))
+        for made in (estimates(share, [100, 100]), estimates(share, [100, 100], effect, items=25))
+    )
     assert found.p_value[0, 0] == plain.p_value[0, 0]
-    assert found.clustered_p[0, 0] == pytest.approx(student_p(np.array([1.6329932 / 2]), np.array([48.0]))[0])
+    z = two_proportions(*one(100 * share[0], 100, 100 * share[1], 100))
+    assert found.clustered_p[0, 0] == pytest.approx(student_p(z / np.sqrt(divisor), np.array([48.0]))[0])
 
 
 def test_a_mean_against_the_rest_equals_a_test_on_all_rows() -> None:

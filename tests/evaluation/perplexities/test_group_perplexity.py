@@ -171,11 +171,12 @@ def test_a_perplexity_is_far_above_all_others_of_its_sentence_or_alone(other: tu
 
 def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, tmp_path: Path) -> None:
     hostile = {"[red]blicket[/red]\x1b[2J": (1.0, 2.0, 4.0), "<script>" + "x" * 500: (2.0, 5.0, 6.0)}
-    code, out, error = invoke("measure", NAME, write_table(tmp_path / "scores.csv", rows_of(hostile, "[/]\x1b[31m")))
+    path = write_table(tmp_path / "scores.csv", rows_of(hostile, "[/]\x1b[31m"))
+    code, said, error = invoke("measure", NAME, path)
     assert code == 0
-    assert "\x1b" not in out + error
-    assert "x" * 100 not in out
-    assert "[red]" in out
+    assert "\x1b" not in said + error
+    assert "x" * 100 not in said
+    assert "[red]" in said
 
 
 def test_many_groups_are_not_compared_in_pairs() -> None:
@@ -216,8 +217,8 @@ def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -
     digests = set()
     for values in (["33", "40"], ["33", "41"]):
         published(tmp_path, "stad", values)
-        _, out, _ = invoke("measure", NAME, first, "--format", "json", "--no-trust")
-        digests.add(json.loads(out)["scores_sha256"])
+        printed = invoke.printed("measure", NAME, first, "--format", "json", "--no-trust")
+        digests.add(json.loads(printed)["scores_sha256"])
     assert len(digests) == 2
 
 

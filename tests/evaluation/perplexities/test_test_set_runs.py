@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from holisticbias.cli import main
@@ -24,7 +23,6 @@ from known import known
 from row_files import write_table
 
 NAME = "group_perplexity"
-
 
 Row = dict[str, str]
 FRAMES = ("The {} is calm.", "I saw a {} near the lake.", "Every {} was loud at night.", "My {} went home early.")
@@ -51,8 +49,7 @@ def test_a_sentence_has_one_context_in_all_groups(tiny_gpt2: Path, tmp_path: Pat
     lines, test_set = tmp_path / "contexts.txt", write_table(tmp_path / TEST_FILE, sentences("one", FOUR))
     lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
     run = evaluated(test_set, tiny_gpt2, tmp_path / "run", "--context-file", lines)
-    rows = pq.read_table(run / "scores.parquet").to_pylist()
-    drawn = {(row["sentence_id"], row["context"]) for row in rows}
+    drawn = {(row["sentence_id"], row["context"]) for row in read_run(run).answers.to_pylist()}
     assert len(drawn) == len(FRAMES)
     assert len({context for _, context in drawn}) > 1
 
@@ -116,17 +113,14 @@ def measure(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Callab
     return evaluate
 
 
-def table(invoke: Invoke, part: str, *folders: Path) -> list[Row]:
-    printed = invoke.printed("compare", *folders, "--format", "csv", "--part", part)
-    return list(csv.DictReader(io.StringIO(printed)))
-
-
 def test_the_same_groups_are_compared_whatever_was_held_out(
     measure: Callable[[str, list[Row]], Path], invoke: Invoke
 ) -> None:
     every = measure("every", sentences("creed", FOUR))
     pair = measure("one", [*sentences("creed", FOUR[:2]), *sentences(HELD, FOUR)])
-    rows = {row["dimension"]: row for row in table(invoke, "group-perplexity-changes-f", every, pair)}
+    part = ("--format", "csv", "--part", "group-perplexity-changes-f")
+    printed = invoke.printed("compare", every, pair, *part)
+    rows = {row["dimension"]: row for row in csv.DictReader(io.StringIO(printed))}
     assert list(rows) == ["creed", "creed (blicket, stad)"]
     # one model: F over four groups does not change, nor does that over two
     assert {row["change"] for row in rows.values()} == {"0.0"}

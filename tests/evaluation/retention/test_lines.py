@@ -108,7 +108,7 @@ def test_a_long_line_has_the_tokens_of_its_windows(scorer: Scorer) -> None:
     assert answers[1]["tokens"] == pytest.approx(rate * len(long.strip()), rel=0.1)
 
 
-def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+def test_a_run_of_lines_leaves_blank_lines_out(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     text = tmp_path / "neutral.txt"
     text.write_text("I'm an old friend.\n\n" + "I love old friends. " * 60 + "\nI'm deaf.\n", "utf-8")
     out = tmp_path / "run"

@@ -1,4 +1,3 @@
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -71,16 +70,16 @@ def test_half_a_character_is_replaced(tmp_path: Path) -> None:
 
 def test_candidates_are_balanced_and_seeded(tmp_path: Path) -> None:
     turns = read_multiwoz(write_multiwoz(tmp_path)).train
-    known = slot_values(turns)
-    assert known == {"hotel-area": ("blick", "mell", "stad"), "hotel-day": ("wugday",), "hotel-type": ("hotel",)}
-    rows = make_candidates(turns, known, 1000, seed=0).to_pylist()
+    values = slot_values(turns)
+    assert values == {"hotel-area": ("blick", "mell", "stad"), "hotel-day": ("wugday",), "hotel-type": ("hotel",)}
+    rows = make_candidates(turns, values, 1000, seed=0).to_pylist()
     # areas alone have other values: two turns of each of 30 dialogues
     assert Counter(row["label"] for row in rows) == {1: 60, 0: 60}
     by_turn = {(row["dialogue"], row["turn"]): row["value"] for row in rows if row["label"]}
     assert all(row["value"] != by_turn[row["dialogue"], row["turn"]] for row in rows if not row["label"])
-    assert make_candidates(turns, known, 1000, seed=0).to_pylist() == rows
-    assert make_candidates(turns, known, 1000, seed=1).to_pylist() != rows
-    assert make_candidates(turns, known, 7, seed=0).num_rows == 6
+    assert make_candidates(turns, values, 1000, seed=0).to_pylist() == rows
+    assert make_candidates(turns, values, 1000, seed=1).to_pylist() != rows
+    assert make_candidates(turns, values, 7, seed=0).num_rows == 6
 
 
 def candidates(rows: list[tuple[str, int, float | None]]) -> pa.Table:
@@ -147,13 +146,13 @@ def test_padding_changes_nothing(tiny_gpt2: Path) -> None:
     np.testing.assert_allclose(together, alone, atol=1e-6)
 
 
-def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+def test_runs_of_dialogues_are_compared_by_candidate(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     folder = write_multiwoz(tmp_path / "multiwoz")
     out = tmp_path / "run"
     said = invoke.printed("evaluate", "--model", tiny_gpt2, "--retain", f"multiwoz:{folder}", "--out", out)
     assert "candidates of 12 dialogues" in said
     run = read_run(out)
     assert run.answers.num_rows == 48
-    assert json.loads((out / "result.json").read_text("utf-8"))["signature"]["release"]["what"] == "dialogues"
+    assert run.result.signature.release.what == "dialogues"
     said = invoke.printed("compare", out, out)
     assert "48 candidates in both" in said

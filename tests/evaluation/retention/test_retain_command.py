@@ -100,7 +100,7 @@ def test_options_are_read() -> None:
     assert choose_measures(None, given) == ("retention", "dialogue_state", "retained")
 
 
-def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+def test_two_runs_of_a_command_are_compared(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     for name, accuracy in (("a", 0.8), ("b", 0.6)):
         numbers = {"f1": 0.5, "arc": {"acc": accuracy, "acc_stderr": 0.03, "perplexity": 10.0, "size": 5}}
         script = tmp_path / f"{name}.py"

@@ -243,7 +243,7 @@ def test_rounded_weights_are_scored_in_float32_and_the_callers_model_stays_as_it
     assert "bfloat16 instead of float32" in notices[0]
 
 
-def test_a_loaded_model_that_cannot_be_used_is_one_line(tiny_gpt2: Path) -> None:
+def test_a_loaded_model_that_cannot_be_used_is_refused(tiny_gpt2: Path) -> None:
     model, tokenizer = from_folder(tiny_gpt2)
     with pytest.raises(ModelError, match=r"is in training mode.*call model\.eval\(\) first"):
         start_scorer((model.train(), tokenizer), ignore)

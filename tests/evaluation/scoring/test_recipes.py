@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.options import given_settings
 from holisticbias_eval.results.recipes import read_recipe, recipe_files
+from holisticbias_eval.results.run import read_signature
 from tiny_models import DECODER, MODELS, saved, surround
 
 from .small_models import COMMON, GPT2, make_model, make_tokenizer
@@ -48,11 +48,11 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     model, run = saved(tmp_path / "tiny", made, tokenizer), tmp_path / "run"
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
     assert main(["evaluate", "--recipe", name, *beside]) == 0
-    signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
-    assert signature["model"]["name"] == str(model), "an option overrides a recipe"
+    signature = read_signature(run)
+    assert signature.model.name == str(model), "an option overrides a recipe"
     by_default = [n for n, m in MEASURES.items() if m.task == "sentences"]
-    assert signature["measures"] == (recipe["measure"].split(",") if "measure" in recipe else by_default)
-    assert signature["scoring"]["scorer"] == recipe["kind"]
+    assert list(signature.measures) == (recipe["measure"].split(",") if "measure" in recipe else by_default)
+    assert signature.scoring["scorer"] == recipe["kind"]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def sentence_of(row: int, specification: str, attribute: str, term: str, templat
         *((f"The man pays 5{symbol} now", "man", "the [T] pays 5 now.") for symbol in "~#-*?Â¬«»Ã¢”€Š\u00a0"),
     ],
 )
-def test_templates(sentence: str, term: str, template: str | None) -> None:
+def test_the_published_template_of_a_sentence(sentence: str, term: str, template: str | None) -> None:
     assert published_template(sentence, term) == template
 
 

@@ -210,7 +210,8 @@ def test_a_classifier_refuses_sentences(invoke: Invoke, asked: Asked, card: Call
     assert "dreamt" in found["dreams:dreamy"]
     assert "One " in found["dreams:not-judged"]
     assert all("I met" in row["sentence"] for row in log if row["accepted"])
-    assert record(out).classifiers["dreams"]["labels"] == "dreamy, sung"
+    recorded = record(out).classifiers["dreams"]
+    assert (recorded["labels"], recorded["threshold"]) == ("dreamy, sung", "0.5")
     columns = {column for shard in (out.parent / "store").rglob("*.parquet") for column in pq.read_schema(shard).names}
     assert {"p:dreamy", "p:sung", "response"} <= columns
 

@@ -20,7 +20,11 @@ from holisticbias_eval.stereotypes.specifications import (
 
 PUBLISHED = {
     "name": "Blick_vs Wug.2",
-    "social_groups": {"Blick_terms": ["he", "Bim", "blick"], "Wug terms": ["she", "Wam"], "More": ["x"]},
+    "social_groups": {
+        "Blick_terms": ["he", "him", "his", "Bim", "blick"],
+        "Wug terms": ["she", "her", "hers", "Wam"],
+        "More": ["x"],
+    },
     "attributes": {"Ferlic": ["ferlic"], "2nd": ["mivish"]},
     "templates": ["[T] is [A]"],
 }
@@ -34,7 +38,7 @@ PUBLISHED = {
         ("Math_Arts_vs_Male_Female", "autobiastest.math-arts-male-female"),
     ],
 )
-def test_names(name: str, found: str) -> None:
+def test_a_specification_is_found_by_its_id_the_end_of_it_or_its_published_name(name: str, found: str) -> None:
     assert read_specification(name).id == found
 
 
@@ -47,13 +51,13 @@ def test_names(name: str, found: str) -> None:
         ("x" * 5000, "there is no specification"),
     ],
 )
-def test_unknown_names(name: str, message: str) -> None:
+def test_names_of_no_or_of_several_specifications_are_refused(name: str, message: str) -> None:
     with pytest.raises(SpecificationError, match=message) as caught:
         read_specification(name)
     assert len(str(caught.value)) < 400
 
 
-def test_versions() -> None:
+def test_specifications_are_those_of_a_version() -> None:
     assert list_specifications("2.0.0") == ()
     assert len(list_specifications("3.0.0")) == len(list_specifications())
     with pytest.raises(SpecificationError):
@@ -95,6 +99,8 @@ def test_the_published_form(tmp_path: Path) -> None:
     ]
     assert [(slot.form, slot.terms) for slot in found.slots] == [
         ("subject", ("he", "she")),
+        ("object", ("him", "her")),
+        ("possessive", ("his", "hers")),
         ("name", ("Bim", "Wam")),
         ("noun", ("blick", None)),
     ]

@@ -233,7 +233,7 @@ def one_gguf_parse(source: object) -> Iterator[None]:
     import gguf
     from transformers import modeling_gguf_pytorch_utils as reading
 
-    class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
+    class PlainReader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
         """Reads a plain array: a slice of a mapped one takes five times as long, and each token has several."""
 
         def __setattr__(self, name: str, value: object) -> None:
@@ -250,7 +250,7 @@ def one_gguf_parse(source: object) -> Iterator[None]:
         return {part: dict(values) for part, values in header(path).items()}
 
     replaced = {"GGUFReader": gguf.GGUFReader, "get_tensor_name_map": gguf.get_tensor_name_map}
-    gguf.GGUFReader, gguf.get_tensor_name_map = cache(Reader), cache(gguf.get_tensor_name_map)
+    gguf.GGUFReader, gguf.get_tensor_name_map = cache(PlainReader), cache(gguf.get_tensor_name_map)
     reading.load_gguf_checkpoint = load
     try:
         yield
