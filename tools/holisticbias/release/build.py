@@ -1,5 +1,8 @@
 """Compile one version of a catalog, or a part of it, into a release, and write it to a folder."""
 
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from holisticbias.compile.filters import Where, conditions_text, filter_texts, parse_conditions, select
@@ -56,14 +59,24 @@ def write_release(release: Release, folder: Path | str) -> Manifest:
         raise ReleaseError(
             f"release: it must be what build_release or open_release gives, not {type(release).__name__}"
         )
-    manifest = release.manifest
-    with new_folder(Path(folder), lambda old: holds_same(old, manifest)) as made:
+    with (
+        ThreadPoolExecutor(1) as threads,
+        new_folder(Path(folder), lambda old: holds_same(old, release.about)) as made,
+    ):
+        # digests take about as long as files, which need them at the end
+        digested = threads.submit(lambda: release.manifest)
         (made / "data").mkdir()
         for name in release.tables:
             parts = lazy_table(release.tables, name).parts()
-            write_parquet(parts, made / manifest.tables[name].files[0], manifest.label(name))
+            write_parquet(parts, made / release.file(name), partial(_label, digested, name))
+        manifest = digested.result()
         (made / "README.md").write_text(render_card(manifest, release.tables, made, release.counts), "utf-8")
         return write_manifest(manifest, made)
+
+
+def _label(digested: Future[Manifest], table: str) -> Mapping[str, str]:
+    """The label of a table, once the digests are known."""
+    return digested.result().label(table)
 
 
 def holds_same(folder: Path, part: ReleasePart) -> bool:

@@ -49,7 +49,12 @@ class TableEntry(Record):
     @classmethod
     def of(cls, name: str, rows: int, digest: str) -> "TableEntry":
         """The entry of a table in one file, which has the table's name."""
-        return cls(files=(f"data/{name}.parquet",), rows=rows, digest=digest)
+        return cls(files=(table_file(name),), rows=rows, digest=digest)
+
+
+def table_file(name: str) -> str:
+    """The file of a table that is in one file."""
+    return f"data/{name}.parquet"
 
 
 class FileEntry(Record):

@@ -13,7 +13,7 @@ from holisticbias.compile.digest import lazy_digest
 from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.compile.variants import sample_sentences
 from holisticbias.errors import ReleaseError
-from holisticbias.release.manifest import SENTENCES, Manifest, ReleasePart, TableEntry
+from holisticbias.release.manifest import SENTENCES, Manifest, ReleasePart, TableEntry, table_file
 from holisticbias.release.parquet import read_parquet
 
 
@@ -51,6 +51,10 @@ class Release:
             return self.about
         entries = {name: TableEntry.of(name, *lazy_digest(lazy_table(self.tables, name).parts)) for name in self.tables}
         return Manifest.of(self.about, entries, self.source_commit)
+
+    def file(self, name: str) -> str:
+        """The file of a table in the folder of the release; the first, if it has several."""
+        return self.about.tables[name].files[0] if isinstance(self.about, Manifest) else table_file(name)
 
     @property
     def digest(self) -> str:
