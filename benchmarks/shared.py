@@ -37,7 +37,6 @@ CODE
 print("measured", time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 Result = TypeVar("Result")
-World = TypeVar("World", bound=Any)
 
 
 def make_parser(about: str | None, *, as_json: bool = True) -> argparse.ArgumentParser:
@@ -155,8 +154,8 @@ def torch_heading(model: str) -> str:
 
 
 def simulate_worlds(
-    worlds: Mapping[str, World],
-    simulate: Callable[[World], Mapping[str, float | None]],
+    worlds: Mapping[str, Any],
+    simulate: Callable[[Any], Mapping[str, float | None]],
     runs: int,
     *,
     as_json: bool,

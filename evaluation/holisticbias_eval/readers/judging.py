@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -51,10 +50,7 @@ def describe_judges(judges: Collection[Classifier]) -> Mapping[str, Mapping[str,
 
 
 def start_judges(
-    readers: Sequence[type[Reader]],
-    options: JudgingOptions,
-    display: Display,
-    own: Mapping[str, str] = MappingProxyType({}),
+    readers: Sequence[type[Reader]], own: Mapping[str, str], options: JudgingOptions, display: Display
 ) -> Mapping[str, Classifier]:
     """Start the classifiers of readers, by reader: named classifiers by what they judge, else the reader's own.
 

@@ -86,7 +86,7 @@ def start_response_reading(own: Mapping[str, str], release: Release, given: Give
     chosen: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
     needed = {MEASURES[name].needs.answers for name in given.measures}
     readers = {kind: reader for kind, reader in _READERS.items() if kind in needed}
-    started = start_judges([*readers.values()], judging_options(given), given.display, own)
+    started = start_judges([*readers.values()], own, judging_options(given), given.display)
     judges = {kind: started[reader.name] for kind, reader in reversed(readers.items())}
     settings = {**censor_settings(censored=censored), **signed} if judges else signed
     if "labels" in judges:

@@ -40,7 +40,7 @@ def start_text_reading(given: Given, *, censored: bool = False) -> "TextReading"
     """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
     settings = MeasureSettings(values=given.values)
-    judges = start_judges([measure.reader for measure in measures], judging_options(given), given.display)
+    judges = start_judges([measure.reader for measure in measures], {}, judging_options(given), given.display)
     readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
     signed = describe_judges(judges.values())
     return TextReading(signed=signed, measuring=settings, readers=readers, measures=measures, censored=censored)

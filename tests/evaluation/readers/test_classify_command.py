@@ -122,7 +122,7 @@ LABELS, BOTH = (StylesReader,), (OffensivenessReader, StylesReader)
 def test_classifiers_of_responses(
     readers: Sequence[type[LabelReader]], named: tuple[str, ...], styles: str, offensive: str | None, tmp_path: Path
 ) -> None:
-    judges = start_judges(readers, JudgingOptions(named, store=tmp_path), QUIET, OWN)
+    judges = start_judges(readers, OWN, JudgingOptions(named, store=tmp_path), QUIET)
     cards = {reader: judge.card.id for reader, judge in judges.items()}
     assert (cards["styles"], cards.get("offensiveness")) == (styles, offensive)
     assert list(describe_judges(judges.values())) == list(cards.values())
@@ -140,7 +140,7 @@ def test_classifiers_of_responses(
 )
 def test_classifiers_that_do_not_fit(readers: Sequence[type[Reader]], named: tuple[str, ...], message: str) -> None:
     with pytest.raises(EvaluationError) as caught:
-        start_judges(readers, JudgingOptions(named), QUIET, OWN)
+        start_judges(readers, OWN, JudgingOptions(named), QUIET)
     assert str(caught.value) == message
 
 
@@ -160,8 +160,8 @@ def of_task(lexicon_card: Callable[..., Path]) -> Callable[[str], str]:
 def test_a_classifier_of_texts_is_for_the_reader_of_its_task(of_task: Callable[[str], str]) -> None:
     readers = [READERS["toxicity"], READERS["regard"], READERS["sentiment"]]
     files = of_task("regard"), of_task("toxicity")
-    judges = start_judges(readers, JudgingOptions(files), QUIET)
+    judges = start_judges(readers, {}, JudgingOptions(files), QUIET)
     assert {name: judge.card.task for name, judge in judges.items()} == {"regard": "regard", "toxicity": "toxicity"}
-    assert start_judges([READERS["sentiment"]], JudgingOptions(), QUIET) == {}
+    assert start_judges([READERS["sentiment"]], {}, JudgingOptions(), QUIET) == {}
     with pytest.raises(EvaluationError, match="are both for toxicity: name one"):
-        start_judges(readers[:1], JudgingOptions((files[1], files[1])), QUIET)
+        start_judges(readers[:1], {}, JudgingOptions((files[1], files[1])), QUIET)
