@@ -72,7 +72,7 @@ class TermFinder(Generic[T]):
         bodies = [term_body(first[one][0]) + (r"\w*" if one[1] else end) for one in ordered]
         self._of = [first[one][1] for one in ordered]
         self._mention = re.compile(f"{start}(?:{'|'.join(bodies) or '(?!)'})", re.IGNORECASE)
-        # says which term a mention is, and is slower; letters are equal as the pattern has it, such as the Turkish dotted I
+        # slower, and says which term a mention is: only a pattern knows which letters it takes for equal
         self._term = re.compile("|".join(f"({body})" for body in bodies), re.IGNORECASE)
 
     def find(self, text: str) -> Iterator[Mention[T]]:
