@@ -86,7 +86,8 @@ class ApiGenerator(Generator):
                 if not running:
                     break
                 left = max(0.0, yielded + self.hold - time.monotonic())
-                for job in wait(running, left if ready else None, FIRST_COMPLETED).done:
+                done = wait(running, left if ready else None, FIRST_COMPLETED).done
+                for job in sorted(done, key=running.__getitem__):
                     row, error = running.pop(job), job.exception()
                     failed = failed or error
                     if error is None:
