@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from holisticbias.errors import OutputError
+from holisticbias.inputs import path_of
 from holisticbias.output import new_folder
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
@@ -107,7 +109,8 @@ class WithReport:
         """
         made = self._report()
         if path is not None:
-            write_report(made, form_of(path, "html", "md"), None, Path(path))
+            file = path_of("path", path, OutputError)
+            write_report(made, form_of(file, "html", "md"), None, file)
         return made
 
     @property
@@ -123,7 +126,8 @@ class WithReport:
         """
         report = self._report()
         if path is not None:
-            write_report(report, form_of(path, "svg", "png"), name, Path(path))
+            file = path_of("path", path, OutputError)
+            write_report(report, form_of(file, "svg", "png"), name, file)
         return Picture(render(report, "svg", name).decode())
 
     def __repr__(self) -> str:
@@ -162,10 +166,11 @@ class ModelRun(WithReport, Run):
         def may(old: Path) -> bool:
             return may_replace(old, self.result.signature, overwrite=overwrite)
 
-        with new_folder(Path(folder), may) as unfinished:
+        target = path_of("folder", folder, OutputError)
+        with new_folder(target, may) as unfinished:
             write_run(self, unfinished)
             write_report(run_report(self), "html", None, unfinished / REPORT)
-        return Path(folder)
+        return target
 
 
 @dataclass(frozen=True, repr=False)

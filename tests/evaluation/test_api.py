@@ -172,6 +172,11 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="medians", colour="red"), EvaluationError, "there is no setting 'colour'"),
         (lambda: hbe.evaluate(measures=["medians", "sentiment"]), EvaluationError, "evaluate them one by one"),
         (lambda: hbe.evaluate(measures="medians", context="a\ud83d"), EvaluationError, "context: .* half a character"),
+        (lambda: hbe.evaluate("a\0b"), EvaluationError, "model: 'a.x00b' has a null character"),
+        (lambda: hbe.evaluate(where={"axis": "a\ud83d"}), UnknownTermError, "where axis: .* half a character"),
+        (lambda: hbe.evaluate(where=TEXTS), UnknownTermError, "--where .text.: write KEY=VALUE"),
+        (lambda: hbe.evaluate(pairs="x" * 300), EvaluationError, "^xxx.*: File name too long"),
+        (lambda: hbe.measure("sentiment", "a\0.csv"), TableError, "table: .* has a null character"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.measure("sentiment", "x" * 300 + ".csv"), TableError, "xxx.csv cannot be read .* name too long"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
@@ -182,9 +187,13 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.generate("", ["Hello."]), EvaluationError, "--model is empty: give a name"),
         (lambda: hbe.generate(prompts=WRONG), TableError, r"the table: it must be a file, .* not int"),
         (lambda: hbe.mitigate(WRONG, out="out"), EvaluationError, "method: it must be a text, .* not 3"),
+        (lambda: hbe.mitigate("lmd", out=WRONG), OutputError, "out: it must be the name of a file or folder, not int"),
         (lambda: hbe.mitigate("lmd", WRONG, out="out"), EvaluationError, "model: it must be a name .* not int"),
         (lambda: hbe.mitigate("lmd", out="out", release=WRONG), EvaluationError, "release: it must be .* not int"),
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
+        (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
+        (lambda: holisticbias.open_release(WRONG), ReleaseError, "release: it must be the name .* not int"),
+        (lambda: holisticbias.open_release("a\0b"), ReleaseError, "release: .* has a null character"),
         (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),
         (lambda: hbe.mitigate("lmd", Path("none"), out="out", no_measure=True), ModelError, "none"),
         (lambda: hbe.open_run(WRONG), RunError, "a run is what evaluate gives, or its folder, not int"),
@@ -195,6 +204,19 @@ def test_each_wrong_input_is_one_line(call: Callable[[], object], error: type[Ex
     with pytest.raises(error, match=message) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("call", ["save", "report", "chart"])
+def test_a_run_is_written_to_a_named_file_alone(run: ModelRun, call: str) -> None:
+    with pytest.raises(OutputError, match=r"it must be the name of a file or folder, not int"):
+        getattr(run, call)(**{"folder" if call == "save" else "path": WRONG})
+
+
+def test_a_recipe_with_a_null_character_is_refused(tmp_path: Path) -> None:
+    recipe = tmp_path / "own.yaml"
+    recipe.write_text('measure: retention\nretain: "a\\0b"\n')
+    with pytest.raises(RecipeError, match=r"own.yaml:2: retain: 'a.x00b' has a null character"):
+        hbe.evaluate(recipe=recipe)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, list])

@@ -63,27 +63,24 @@ class TermFinder(Generic[T]):
     """
 
     def __init__(self, terms: Iterable[tuple[str, T]], *, in_compounds: bool = False) -> None:
-        self._exact: dict[str, T] = {}
-        self._stems: dict[str, T] = {}
+        first: dict[tuple[str, bool], tuple[str, T]] = {}
         for term, of in terms:
-            (self._stems if is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
-        both = [(term, False) for term in self._exact] + [(term, True) for term in self._stems]
-        ordered = sorted(both, key=lambda one: (-len(one[0]), one))
+            written = _plain(term.removesuffix("*"))
+            first.setdefault((written.casefold(), is_stem(term)), (written, of))
+        ordered = sorted(first, key=lambda one: (-len(one[0]), one))
         start, end = (_START_IN_COMPOUND, _END_IN_COMPOUND) if in_compounds else (START, END)
-        body = "|".join(term_body(term) + (r"\w*" if stem else end) for term, stem in ordered) or r"(?!)"
-        self._pattern = re.compile(f"{start}(?:{body})", re.IGNORECASE)
+        bodies = [term_body(first[one][0]) + (r"\w*" if one[1] else end) for one in ordered]
+        self._of = [first[one][1] for one in ordered]
+        self._mention = re.compile(f"{start}(?:{'|'.join(bodies) or '(?!)'})", re.IGNORECASE)
+        # slower, and says which term a mention is: only a pattern knows which letters it takes for equal
+        self._term = re.compile("|".join(f"({body})" for body in bodies), re.IGNORECASE)
 
     def find(self, text: str) -> Iterator[Mention[T]]:
         """Yield the mentions in a text, in order; they do not overlap."""
-        for match in self._pattern.finditer(text):
-            yield Mention(match.start(), match.end(), self._named(_normal(match.group())))
-
-    def _named(self, found: str) -> T:
-        for known in (found, found.removesuffix("s"), found.removesuffix("es")):
-            if known in self._exact:
-                return self._exact[known]
-        stem = next(found[:n] for n in range(len(found), 0, -1) if found[:n] in self._stems)
-        return self._stems[stem]
+        for match in self._mention.finditer(text):
+            term = self._term.fullmatch(match.group())
+            if term and term.lastindex:
+                yield Mention(match.start(), match.end(), self._of[term.lastindex - 1])
 
 
 def target_words(specification: Specification) -> Iterator[TargetTerm]:
@@ -129,8 +126,8 @@ def attribute_finder(specification: Specification) -> TermFinder[AttributeTerm]:
     )
 
 
-def _normal(term: str) -> str:
-    return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip())).casefold()
+def _plain(term: str) -> str:
+    return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip()))
 
 
 class TermFilter:
@@ -166,7 +163,7 @@ def target_filter(specification: Specification) -> TermFilter:
 
 def _run(term: str) -> str | None:
     """The longest run of ASCII letters and digits, which all mentions of a term have; a rare word if it has one."""
-    runs = re.findall(r"[a-z0-9]+", term.casefold())
+    runs = re.findall(r"[a-z0-9]+", term.lower())
     return min(runs, key=lambda run: (run in _COMMON, -len(run), run), default=None)
 
 

@@ -117,8 +117,9 @@ def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator
     for start in range(0, len(known), _ROWS_AT_ONCE):
         rows = known[start : start + _ROWS_AT_ONCE]
         sums = np.abs(rows @ signs.astype(np.float32))
-        # sums that differ by rounding only are equal
-        p[start : start + len(rows)] = (sums >= sums[:, :1] * (1 - 1e-5)).mean(axis=1)
+        # sums that differ by rounding only are equal, also where the observed sum is 0 but for rounding
+        rounding = np.maximum(1e-5 * sums[:, :1], 1e-6 * np.abs(rows).sum(axis=1, keepdims=True))
+        p[start : start + len(rows)] = (sums >= sums[:, :1] - rounding).mean(axis=1)
     p[np.isnan(differences).all(axis=1)] = np.nan
     return p
 

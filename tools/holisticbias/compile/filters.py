@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from holisticbias.errors import UnknownTermError
+from holisticbias.inputs import refuse_broken
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
 
@@ -23,6 +24,8 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if not all(isinstance(text, str) for text in texts):
         raise UnknownTermError(f"{name}: it must be a text, or a list of texts, not {value!r}")
+    for text in texts:
+        refuse_broken(name, text, UnknownTermError)
     return texts
 
 
