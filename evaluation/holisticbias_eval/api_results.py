@@ -1,7 +1,7 @@
 """Results of the public functions: figures, runs, comparisons and responses, as notebooks show them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,13 @@ _SHOWN = 20
 """How many responses a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
+
+
+def _typed(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """A table of columns, of which those without any value are numbers, or texts if they name a figure."""
+    made = {name: pa.array(values) for name, values in columns.items()}
+    empty = [name for name, values in made.items() if pa.types.is_null(values.type)]
+    return pa.table(made | {name: made[name].cast(pa.string() if name == "of" else pa.float64()) for name in empty})
 
 
 class Tabular:
@@ -60,7 +67,7 @@ class FigureTable(Tabular, tuple[Figure, ...]):
     def to_arrow(self) -> pa.Table:
         """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
         plain = [name for name in Figure.model_fields if name not in ("interval", "floor_interval", "keys")]
-        return pa.table(figure_columns(self, plain))
+        return _typed(figure_columns(self, plain))
 
 
 class GainTable(Tabular, tuple[Gain, ...]):
@@ -76,7 +83,7 @@ class GainTable(Tabular, tuple[Gain, ...]):
     def to_arrow(self) -> pa.Table:
         """The changes as an Arrow table; a key that a figure lacks is null."""
         plain = [name for name in Gain.model_fields if name not in ("interval", "keys", "run")]
-        return pa.table(figure_columns(self, plain, ("interval",)))
+        return _typed(figure_columns(self, plain, ("interval",)))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from tests.golden.inputs import PERPLEXITIES
 import holisticbias
 import holisticbias_eval as hbe
 from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownTermError
-from holisticbias_eval.api_results import ModelRun
+from holisticbias_eval.api_results import GainTable, ModelRun
 from holisticbias_eval.errors import EvaluationError, ModelError, RecipeError, ReportError, RunError, TableError
+from holisticbias_eval.results.gains import Gain
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 from known import known
@@ -250,6 +251,18 @@ def test_two_runs_are_compared(run: ModelRun, tmp_path: Path) -> None:
     assert gains.to_pandas()["outcome"].tolist() == [gain.outcome for gain in gains]
     assert gains.to_polars().columns[:7] == ["measure", "figure", "unit", "before", "after", "change", "p_value"]
     assert "iframe" in found._repr_html_()
+
+
+def test_a_key_of_a_figure_is_not_shown_in_place_of_its_name() -> None:
+    values: dict[str, Any] = dict.fromkeys(("before", "after", "change", "interval", "p_value"))
+    words: dict[str, Any] = {"unit": "share", "better": "none", "outcome": "not defined", "kind": "other"}
+    share, mean = (
+        Gain(measure="norms", figure=name, keys=keys, n=0, whole=True, **values, **words)
+        for name, keys in (("share", {"domain": "a"}), ("mean", {"figure": "mean"}))
+    )
+    table = GainTable((share, mean)).to_arrow()
+    assert table["figure"].to_pylist() == ["share", "mean"]
+    assert table.schema.field("p_value").type == table.schema.field("interval_low").type == pa.float64()
 
 
 def test_a_mitigation_trains_and_shows_itself(tmp_path: Path) -> None:

@@ -113,6 +113,10 @@ def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path
     measuring = {"sentiment": {**run.result.signature.measuring["sentiment"], "negative": "-0.2"}}
     written(altered(run, measuring=measuring), tmp_path / "other")
     said = invoke.refused("compare", one, tmp_path / "other")
+    generation = {**run.result.signature.generation, "measured_part": "whole"}
+    written(altered(run, generation=generation), tmp_path / "whole")
+    part = "is measured is the column text in A and 'whole' (--measured) in B"
+    assert part in invoke.refused("compare", one, tmp_path / "whole")
     reason = "Sentiment of texts about groups is not compared: the measure's parameters differ (negative)"
     assert reason in said
     assert len(said.strip().splitlines()) == 1

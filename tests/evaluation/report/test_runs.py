@@ -1,6 +1,7 @@
 """Reports of runs of a model."""
 
 import re
+from dataclasses import replace
 
 from altered import altered
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
@@ -27,6 +28,13 @@ def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> N
     other = altered(run, model={"name": "other", "weights_sha256": "0" * 64, "note": "Another."})
     assert comparison_report(compare_runs(noted, noted), noted).notes == ("A and B: A calibration model.",)
     assert comparison_report(compare_runs(noted, other), other).notes == ("A: A calibration model.", "B: Another.")
+
+
+def test_figures_that_were_removed_by_hand_are_not_shown(run: Run) -> None:
+    for step in (2, 3, 7):
+        figures = run.result.figures[::step]
+        sparse = replace(run, result=run.result.model_copy(update={"figures": figures}))
+        sound_page(render_page(run_report(sparse)))
 
 
 def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:

@@ -35,6 +35,8 @@ def parse_conditions(texts: Iterable[str], keys: Sequence[str] = KEYS) -> Mappin
     for text in texts:
         key, equals, values = text.partition("=")
         key, named = key.strip(), tuple(sorted({v.strip() for v in values.split(",") if v.strip()}))
+        if another := next((value for value in named if value.partition("=")[0].strip() in keys), None):
+            raise UnknownTermError(f"--where {text!r}: give each key its own --where, as in --where {another}")
         if not equals or not named or key not in keys or key in conditions:
             raise UnknownTermError(
                 f"--where {text!r}: write KEY=VALUE,VALUE, each key once; keys are {', '.join(keys)}"
