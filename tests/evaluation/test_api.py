@@ -192,6 +192,7 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.mitigate("lmd", out="out", release=WRONG), EvaluationError, "release: it must be .* not int"),
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
+        (lambda: holisticbias.load_catalog("x" * 300), SourceError, "xxx cannot be read: File name too long"),
         (lambda: holisticbias.open_release(WRONG), ReleaseError, "release: it must be the name .* not int"),
         (lambda: holisticbias.open_release("a\0b"), ReleaseError, "release: .* has a null character"),
         (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),
