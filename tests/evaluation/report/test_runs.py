@@ -47,6 +47,13 @@ def test_what_only_the_first_run_has_is_named_in_words(run: Run) -> None:
     assert first not in cells
 
 
+def test_a_setting_does_not_take_the_place_of_a_number(run: Run) -> None:
+    scoring = {**run.result.signature.scoring, "sentences": "drawn by hand"}
+    rows = list(signature_rows(altered(run, scoring=scoring).result.signature))
+    assert len(dict(rows)) == len(rows), "rows are found by their names"
+    assert "scored of" in dict(rows)["Sentences, number"]
+
+
 def test_figures_that_were_removed_by_hand_are_not_shown(run: Run) -> None:
     for step in (2, 3, 7):
         figures = run.result.figures[::step]
