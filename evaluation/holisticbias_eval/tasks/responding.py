@@ -29,6 +29,8 @@ from holisticbias_eval.tasks.text_reading import start_text_reading
 
 DECODING, CONTINUING = "sampled", "bold-gpt2"
 """The default decodings of answers, and of prompts that are continued."""
+_MOST = 100_000
+"""The most responses to a prompt, or to a descriptor in a template."""
 
 
 def start_responding(given: Given, style: Style | None = None) -> Generator:
@@ -55,6 +57,8 @@ def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
     lines = read_context(None, file, None).lines if file else ("",)
     about = f"{len(lines):,} lines of {file.name}, SHA-256 {file_sha256(file)}" if file else "none"
     number, seed = given.read(Samples).per_cell or (PER_CELL if several else 1), given.read(Seed).seed
+    if number > _MOST:
+        raise EvaluationError(f"--per-cell {number:,} is more than {_MOST:,} responses to a prompt: choose fewer")
     variants = given.read(Variants).variants is not False
     return PromptDrawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
 
