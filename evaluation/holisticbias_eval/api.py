@@ -228,7 +228,7 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
         one, other = read_two_runs(Path(first), Path(second))
     else:
         one, other = _run_of(first), _run_of(second)
-    return Comparison(compare_runs(one, other), other)
+    return Comparison(compare_runs(one, other), one, other)
 
 
 def _model_of(model: object) -> ModelSource:

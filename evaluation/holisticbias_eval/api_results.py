@@ -178,6 +178,7 @@ class Comparison(WithReport):
     """The changes from one run to another, paired on what both asked."""
 
     compared: ComparedRuns
+    first: Run
     second: Run
 
     @cached_property
@@ -191,7 +192,7 @@ class Comparison(WithReport):
         return GainTable(sort_gains(tuple(found)))
 
     def _report(self) -> Report:
-        return comparison_report(self.compared, self.second)
+        return comparison_report(self.compared, self.first, self.second)
 
 
 @dataclass(frozen=True, repr=False)

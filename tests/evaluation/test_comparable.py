@@ -165,7 +165,7 @@ def written(run: Run, folder: Path) -> Path:
 
 def shown(first: Run, second: Run) -> tuple[str, bytes]:
     compared = compare_runs(first, second)
-    return compared.model_dump_json(), render(comparison_report(compared, second), "html", None)
+    return compared.model_dump_json(), render(comparison_report(compared, first, second), "html", None)
 
 
 def test_runs_read_for_comparing_compare_as_whole_runs_do(run: Run, tiny_run: Path, tmp_path: Path) -> None:

@@ -229,8 +229,8 @@ class ComparedSets(Part):
     models: tuple[ComparedModel, ...]
 
 
-Use = Callable[[str, str, ComparedRuns, Run], None]
-"""Takes the name of a run, that of its model, their comparison, and the run, which has the labels of the figures."""
+Use = Callable[[str, str, ComparedRuns, Run, Run], None]
+"""Takes the name of a run, that of its model, the comparison, and both runs, which have the labels of the figures."""
 
 
 def compare_sets(sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[str], None], use: Use) -> ComparedSets:
@@ -275,7 +275,7 @@ def _compare(
         except SelectionError as error:
             failed.append(f"{name}: {error}" if name else str(error))
             continue
-        use(name, other.name, compared, after)
+        use(name, other.name, compared, before, after)
         runs.append(NamedComparison(name=name, compared=compared))
         gains += find_gains(Figures(compared.figures), aims, name, Figures(after.result.figures))
     return ComparedModel(
