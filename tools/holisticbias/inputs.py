@@ -6,8 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import pyarrow as pa
+from typing import cast
 
 from holisticbias.errors import HolisticBiasError, in_one_line
 
@@ -22,11 +21,18 @@ def refuse_unreadable(source: Path | str, error: type[HolisticBiasError], remedy
     """
     try:
         yield
-    except (OSError, pa.ArrowException) as cause:
+    except (OSError, _arrow_error()) as cause:  # the tuple is made when an error is raised
         reason = getattr(cause, "strerror", None) or in_one_line(cause)
         file = getattr(cause, "filename", None)
         said = f"{source} cannot be read: {reason}" + (f" ({file})" if file and str(file) not in str(source) else "")
         raise error(f"{said}; {remedy}" if remedy else said) from cause
+
+
+def _arrow_error() -> type[Exception]:
+    """The base class of Arrow's errors: most commands on terms never import it."""
+    from pyarrow import ArrowException
+
+    return cast(type[Exception], ArrowException)
 
 
 def path_of(argument: str, value: object, error: type[HolisticBiasError]) -> Path:
