@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from holisticbias.errors import system_message
 from holisticbias_eval.errors import EvaluationError, RunError
 
 if TYPE_CHECKING:  # importing this module takes no time: each function imports what it needs
@@ -21,7 +23,24 @@ if TYPE_CHECKING:  # importing this module takes no time: each function imports 
     from holisticbias_eval.settings import Uses
     from holisticbias_eval.tasks.sources import ReleaseSource
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+def _with_own_errors(function: Callable[P, R]) -> Callable[P, R]:
+    """The function with every system error as an ``EvaluationError``, in the words that commands print."""
+
+    @wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*args, **named)
+        except OSError as error:
+            raise EvaluationError(system_message(error)) from error
+
+    return called
+
+
+@_with_own_errors
 def evaluate(
     model: str | Path | tuple[Any, Any] | None = None,
     release: str | Path | Release | None = None,
@@ -66,6 +85,7 @@ def evaluate(
     return ModelRun(run.result, restored(run.answers), run.tables)
 
 
+@_with_own_errors
 def open_run(folder: str | Path) -> ModelRun:
     """Read the run in a folder; raises ``RunError`` if it is damaged."""
     from holisticbias_eval.api_results import ModelRun
@@ -74,6 +94,7 @@ def open_run(folder: str | Path) -> ModelRun:
     return ModelRun(run.result, run.answers, run.tables)
 
 
+@_with_own_errors
 def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool = True, **settings: Any) -> Measurement:
     """Measure a user's table of scores, responses or texts: a file, an Arrow table, or a pandas or polars data frame.
 
@@ -92,6 +113,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     return Measurement(found.measurement.model_copy(update=of_file), found.tables, found.view, found.sections)
 
 
+@_with_own_errors
 def generate(
     model: str | Path | tuple[Any, Any] | None = None,
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
@@ -127,6 +149,7 @@ def generate(
     return ModelResponses(responses, generation.model_copy(update=of_file))
 
 
+@_with_own_errors
 def classify(
     texts: str | Path | Sequence[str] | pa.Table | Frame,
     classifier: str | Path,
@@ -152,6 +175,7 @@ def classify(
         return classify_table(Path(name), values, _display(progress)).table
 
 
+@_with_own_errors
 def mitigate(
     method: str | Sequence[str],
     model: str | Path | None = None,
@@ -176,6 +200,8 @@ def mitigate(
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.
     """
+    from holisticbias.errors import OutputError
+    from holisticbias.inputs import path_of
     from holisticbias_eval.api_results import MitigatedModels
     from holisticbias_eval.mitigation.run import mitigate as train_models
     from holisticbias_eval.mitigation.run import mitigation_uses
@@ -184,10 +210,12 @@ def mitigate(
     names, values = _texts("method", method), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
-    made = train_models(names, base, of_release, values, Path(out), display=_display(progress), overwrite=overwrite)
+    folder = path_of("out", out, OutputError)
+    made = train_models(names, base, of_release, values, folder, display=_display(progress), overwrite=overwrite)
     return MitigatedModels(made.models, made.shown, made.page)
 
 
+@_with_own_errors
 def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
     """Compare the second run with the first, each a run or its folder.
 
@@ -200,7 +228,7 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
         one, other = read_two_runs(Path(first), Path(second))
     else:
         one, other = _run_of(first), _run_of(second)
-    return Comparison(compare_runs(one, other), other)
+    return Comparison(compare_runs(one, other), one, other)
 
 
 def _model_of(model: object) -> ModelSource:
@@ -220,7 +248,7 @@ def _release_of(release: object) -> ReleaseSource:
 def _name_of(argument: str, value: object, wanted: str) -> str | None:
     """A name or a path as a text; raises ``EvaluationError`` for anything else."""
     if value is None or isinstance(value, str | Path):
-        return None if value is None else str(value)
+        return None if value is None else _plain(argument, str(value))
     raise EvaluationError(f"{argument}: it must be {wanted}, not {type(value).__name__}")
 
 
@@ -253,16 +281,17 @@ def _values(settings: Mapping[str, Any], where: Where = ()) -> dict[str, Any]:
         for name, value in settings.items()
         if value is not None
     }
-    return values | ({"where": filter_texts(where)} if where else {})
+    filters = filter_texts(() if where is None else where)
+    return values | ({"where": filters} if filters else {})
 
 
 def _plain(name: str, value: Any) -> Any:
-    """The value, a path as a text; raises ``EvaluationError`` for half a character, which no record can hold."""
-    from holisticbias_eval.tables.rows import whole_text
+    """The value, a path as a text; raises ``EvaluationError`` for a text that no record can hold."""
+    from holisticbias.inputs import refuse_broken
 
     plain = str(value) if isinstance(value, Path) else value
-    if isinstance(plain, str) and plain != whole_text(plain):
-        raise EvaluationError(f"{name}: {plain!r} has half a character, which no file can hold")
+    if isinstance(plain, str):
+        refuse_broken(name, plain, EvaluationError)
     return plain
 
 

@@ -1,7 +1,7 @@
 """Results of the public functions: figures, runs, comparisons and responses, as notebooks show them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from holisticbias.errors import OutputError
+from holisticbias.inputs import path_of
 from holisticbias.output import new_folder
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
@@ -27,6 +29,13 @@ _SHOWN = 20
 """How many responses a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
+
+
+def _typed(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """A table of columns, of which those without any value are numbers, or texts if they name a figure."""
+    made = {name: pa.array(values) for name, values in columns.items()}
+    empty = [name for name, values in made.items() if pa.types.is_null(values.type)]
+    return pa.table(made | {name: made[name].cast(pa.string() if name == "of" else pa.float64()) for name in empty})
 
 
 class Tabular:
@@ -58,7 +67,7 @@ class FigureTable(Tabular, tuple[Figure, ...]):
     def to_arrow(self) -> pa.Table:
         """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
         plain = [name for name in Figure.model_fields if name not in ("interval", "floor_interval", "keys")]
-        return pa.table(figure_columns(self, plain))
+        return _typed(figure_columns(self, plain))
 
 
 class GainTable(Tabular, tuple[Gain, ...]):
@@ -74,7 +83,7 @@ class GainTable(Tabular, tuple[Gain, ...]):
     def to_arrow(self) -> pa.Table:
         """The changes as an Arrow table; a key that a figure lacks is null."""
         plain = [name for name in Gain.model_fields if name not in ("interval", "keys", "run")]
-        return pa.table(figure_columns(self, plain, ("interval",)))
+        return _typed(figure_columns(self, plain, ("interval",)))
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,8 @@ class WithReport:
         """
         made = self._report()
         if path is not None:
-            write_report(made, form_of(path, "html", "md"), None, Path(path))
+            file = path_of("path", path, OutputError)
+            write_report(made, form_of(file, "html", "md"), None, file)
         return made
 
     @property
@@ -116,7 +126,8 @@ class WithReport:
         """
         report = self._report()
         if path is not None:
-            write_report(report, form_of(path, "svg", "png"), name, Path(path))
+            file = path_of("path", path, OutputError)
+            write_report(report, form_of(file, "svg", "png"), name, file)
         return Picture(render(report, "svg", name).decode())
 
     def __repr__(self) -> str:
@@ -155,10 +166,11 @@ class ModelRun(WithReport, Run):
         def may(old: Path) -> bool:
             return may_replace(old, self.result.signature, overwrite=overwrite)
 
-        with new_folder(Path(folder), may) as unfinished:
+        target = path_of("folder", folder, OutputError)
+        with new_folder(target, may) as unfinished:
             write_run(self, unfinished)
             write_report(run_report(self), "html", None, unfinished / REPORT)
-        return Path(folder)
+        return target
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,6 +178,7 @@ class Comparison(WithReport):
     """The changes from one run to another, paired on what both asked."""
 
     compared: ComparedRuns
+    first: Run
     second: Run
 
     @cached_property
@@ -179,7 +192,7 @@ class Comparison(WithReport):
         return GainTable(sort_gains(tuple(found)))
 
     def _report(self) -> Report:
-        return comparison_report(self.compared, self.second)
+        return comparison_report(self.compared, self.first, self.second)
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,6 +14,7 @@ from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.machine import machine, package_versions
+from holisticbias_eval.models.trial import TrialPlan
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
@@ -223,17 +224,16 @@ def evaluations(
 
 def plans(
     model: ModelSource, release: ReleaseSource, measures: Sequence[str] | None, values: Values, display: Display
-) -> Iterator[Plan]:
-    """Yield for each run how much there is to score and how long it would take; nothing is written.
+) -> Iterator[Plan | TrialPlan]:
+    """Yield for each run how much there is to ask and how long it would take; nothing is written.
 
-    Raises ``EvaluationError`` if the engine cannot count its work, and for measures that are not of likelihoods.
+    Raises ``EvaluationError`` if the engine cannot count its work, and for measures that are not of likelihoods or
+    responses.
     """
     chosen = choose_measures(measures, values)
     for name in chosen:
-        ability = TASKS[MEASURES[name].task].ability
-        if ability != "score":
-            instead = ": try it with --limit" if ability == "generate" else ""
-            raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}{instead}")
+        if TASKS[MEASURES[name].task].ability not in ("score", "generate"):
+            raise EvaluationError(f"--dry-run is for measures of likelihoods and of responses, not for {name}")
     for task, given, source, started in _started(model, release, chosen, values, display, trial=True):
         shorter = used_names(given.measures) & _SHORTER - {*values}
         if source.release is not None and source.release.about.subset:

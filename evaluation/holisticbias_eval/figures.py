@@ -165,8 +165,11 @@ def corrected(figures: Sequence[Figure], correct: Callable[[Floats], Floats]) ->
 def figure_columns(
     figures: Sequence[Any], names: Sequence[str], intervals: Sequence[str] = ("interval", "floor_interval")
 ) -> dict[str, list[Any]]:
-    """Some fields of figures, or of their changes, then their keys, then the ends of their intervals, as columns."""
-    keys = dict.fromkeys(key for figure in figures for key in figure.keys)
+    """Some fields of figures, or of their changes, then their keys, then the ends of their intervals, as columns.
+
+    A key with the name of a field is left out.
+    """
+    keys = dict.fromkeys(key for figure in figures for key in figure.keys if key not in names)
     columns: dict[str, list[Any]] = {name: [getattr(figure, name) for figure in figures] for name in names}
     columns |= {key: [figure.keys.get(key) for figure in figures] for key in keys}
     for name in intervals:

@@ -191,7 +191,9 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:
         raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {file}")
-    requests = read_prompts(file, drawing.per_cell).slice(0, drawing.limit)
+    requests = read_prompts(file, drawing.per_cell)
+    if drawing.limit is not None and drawing.limit < requests.num_rows:
+        requests = requests.slice(0, drawing.limit)
     about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
     settings = {name: drawing.settings[name] for name in ("prompts_per_cell", "prompts_limit")}
     return file.stem, requests, {**about, "generation": settings}, None

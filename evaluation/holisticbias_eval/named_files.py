@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from holisticbias.inputs import refuse_broken
 from holisticbias.source.document import read_document
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError
@@ -67,6 +68,8 @@ def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationErr
         value = reduce(getitem, keys, document.data)  # type: ignore[arg-type] # keys lead to values
         if isinstance(value, str) and value.isspace():
             raise error(f"{path}:{line}: {'.'.join(map(str, keys))} is blank: write a text, or remove it")
+        if isinstance(value, str):
+            refuse_broken(f"{path}:{line}: {'.'.join(map(str, keys))}", value, error)
     try:
         return made_of(document.data)
     except ValidationError as cause:

@@ -16,8 +16,9 @@ from tests.golden.inputs import PERPLEXITIES
 import holisticbias
 import holisticbias_eval as hbe
 from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownTermError
-from holisticbias_eval.api_results import ModelRun
+from holisticbias_eval.api_results import GainTable, ModelRun
 from holisticbias_eval.errors import EvaluationError, ModelError, RecipeError, ReportError, RunError, TableError
+from holisticbias_eval.results.gains import Gain
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 from known import known
@@ -171,6 +172,11 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="medians", colour="red"), EvaluationError, "there is no setting 'colour'"),
         (lambda: hbe.evaluate(measures=["medians", "sentiment"]), EvaluationError, "evaluate them one by one"),
         (lambda: hbe.evaluate(measures="medians", context="a\ud83d"), EvaluationError, "context: .* half a character"),
+        (lambda: hbe.evaluate("a\0b"), EvaluationError, "model: 'a.x00b' has a null character"),
+        (lambda: hbe.evaluate(where={"axis": "a\ud83d"}), UnknownTermError, "where axis: .* half a character"),
+        (lambda: hbe.evaluate(where=TEXTS), UnknownTermError, "--where .text.: write KEY=VALUE"),
+        (lambda: hbe.evaluate(pairs="x" * 300), EvaluationError, "^xxx.*: File name too long"),
+        (lambda: hbe.measure("sentiment", "a\0.csv"), TableError, "table: .* has a null character"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.measure("sentiment", "x" * 300 + ".csv"), TableError, "xxx.csv cannot be read .* name too long"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
@@ -181,9 +187,14 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.generate("", ["Hello."]), EvaluationError, "--model is empty: give a name"),
         (lambda: hbe.generate(prompts=WRONG), TableError, r"the table: it must be a file, .* not int"),
         (lambda: hbe.mitigate(WRONG, out="out"), EvaluationError, "method: it must be a text, .* not 3"),
+        (lambda: hbe.mitigate("lmd", out=WRONG), OutputError, "out: it must be the name of a file or folder, not int"),
         (lambda: hbe.mitigate("lmd", WRONG, out="out"), EvaluationError, "model: it must be a name .* not int"),
         (lambda: hbe.mitigate("lmd", out="out", release=WRONG), EvaluationError, "release: it must be .* not int"),
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
+        (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
+        (lambda: holisticbias.load_catalog("x" * 300), SourceError, "xxx cannot be read: File name too long"),
+        (lambda: holisticbias.open_release(WRONG), ReleaseError, "release: it must be the name .* not int"),
+        (lambda: holisticbias.open_release("a\0b"), ReleaseError, "release: .* has a null character"),
         (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),
         (lambda: hbe.mitigate("lmd", Path("none"), out="out", no_measure=True), ModelError, "none"),
         (lambda: hbe.open_run(WRONG), RunError, "a run is what evaluate gives, or its folder, not int"),
@@ -194,6 +205,19 @@ def test_each_wrong_input_is_one_line(call: Callable[[], object], error: type[Ex
     with pytest.raises(error, match=message) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("call", ["save", "report", "chart"])
+def test_a_run_is_written_to_a_named_file_alone(run: ModelRun, call: str) -> None:
+    with pytest.raises(OutputError, match=r"it must be the name of a file or folder, not int"):
+        getattr(run, call)(**{"folder" if call == "save" else "path": WRONG})
+
+
+def test_a_recipe_with_a_null_character_is_refused(tmp_path: Path) -> None:
+    recipe = tmp_path / "own.yaml"
+    recipe.write_text('measure: retention\nretain: "a\\0b"\n')
+    with pytest.raises(RecipeError, match=r"own.yaml:2: retain: 'a.x00b' has a null character"):
+        hbe.evaluate(recipe=recipe)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, list])
@@ -228,6 +252,18 @@ def test_two_runs_are_compared(run: ModelRun, tmp_path: Path) -> None:
     assert gains.to_pandas()["outcome"].tolist() == [gain.outcome for gain in gains]
     assert gains.to_polars().columns[:7] == ["measure", "figure", "unit", "before", "after", "change", "p_value"]
     assert "iframe" in found._repr_html_()
+
+
+def test_a_key_of_a_figure_is_not_shown_in_place_of_its_name() -> None:
+    values: dict[str, Any] = dict.fromkeys(("before", "after", "change", "interval", "p_value"))
+    words: dict[str, Any] = {"unit": "share", "better": "none", "outcome": "not defined", "kind": "other"}
+    share, mean = (
+        Gain(measure="norms", figure=name, keys=keys, n=0, whole=True, **values, **words)
+        for name, keys in (("share", {"domain": "a"}), ("mean", {"figure": "mean"}))
+    )
+    table = GainTable((share, mean)).to_arrow()
+    assert table["figure"].to_pylist() == ["share", "mean"]
+    assert table.schema.field("p_value").type == table.schema.field("interval_low").type == pa.float64()
 
 
 def test_a_mitigation_trains_and_shows_itself(tmp_path: Path) -> None:

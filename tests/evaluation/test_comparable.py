@@ -113,6 +113,10 @@ def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path
     measuring = {"sentiment": {**run.result.signature.measuring["sentiment"], "negative": "-0.2"}}
     written(altered(run, measuring=measuring), tmp_path / "other")
     said = invoke.refused("compare", one, tmp_path / "other")
+    generation = {**run.result.signature.generation, "measured_part": "whole"}
+    written(altered(run, generation=generation), tmp_path / "whole")
+    part = "is measured is the column text in A and 'whole' (--measured) in B"
+    assert part in invoke.refused("compare", one, tmp_path / "whole")
     reason = "Sentiment of texts about groups is not compared: the measure's parameters differ (negative)"
     assert reason in said
     assert len(said.strip().splitlines()) == 1
@@ -161,7 +165,7 @@ def written(run: Run, folder: Path) -> Path:
 
 def shown(first: Run, second: Run) -> tuple[str, bytes]:
     compared = compare_runs(first, second)
-    return compared.model_dump_json(), render(comparison_report(compared, second), "html", None)
+    return compared.model_dump_json(), render(comparison_report(compared, first, second), "html", None)
 
 
 def test_runs_read_for_comparing_compare_as_whole_runs_do(run: Run, tiny_run: Path, tmp_path: Path) -> None:

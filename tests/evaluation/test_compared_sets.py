@@ -68,6 +68,24 @@ def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) ->
     assert alone == ("sentences (A)",)
 
 
+def test_models_in_folders_of_one_name_are_told_apart(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
+    """Their gains are kept by name: with one name for all, the last would stand for all."""
+    folders = [tmp_path / name / "run" for name in ("one", "two", "three")]
+    for folder, part in zip(folders, ("before", "after", "before"), strict=True):
+        shutil.copytree(measured / "measured" / part / "retention", folder)
+    said = invoke.printed("compare", *folders, folders[1], "--format", "csv")
+    rows = {row["model"]: row["figure_1"] for row in csv.DictReader(io.StringIO(said))}
+    assert list(rows) == ["one/run", "two/run", "three/run", "two/run (2)"]
+    assert rows["two/run"] == rows["two/run (2)"] != rows["three/run"] == rows["one/run"]
+
+
+def test_sets_without_a_measure_in_common_say_what_they_have(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
+    run = measured / "measured" / "before" / "retention"
+    shutil.copytree(measured / "measured" / "before" / "sentences", tmp_path / "set" / "sentences")
+    said = invoke.refused("compare", run, tmp_path / "set")
+    assert "one of set: retention has retention; set has likelihood_bias, medians\n" in said
+
+
 @pytest.mark.parametrize("name", ["nothing", "file"])
 def test_folders_without_runs(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("x", "utf-8")

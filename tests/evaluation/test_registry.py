@@ -110,6 +110,7 @@ WRONG: list[tuple[str, object, str]] = [
     (f"{SIGNED}sentences_scored", 10**9, f"{SIGNED}sentences_scored: more than the available sentences"),
     (f"{SIGNED}sentences_scored", 80, f"{SIGNED}sentences_scored: 80 sentences scored and 19 skipped are not all"),
     (f"{SIGNED}release.version", "9.9.9", f"{SIGNED}release.version: 9.9.9 is not published"),
+    (f"{SIGNED}release.prompts", "mine", f"{SIGNED}release.prompts: it is of the prompts 'mine': measure a published"),
     (f"{SIGNED}release.digest", "0" * 64, f"{SIGNED}release.digest: is not the digest of release 0.1.0: measure"),
     (f"{SIGNED}release.subset", "mine", f"{SIGNED}release.subset: release 0.1.0 has no subset 'mine'"),
     (f"{SIGNED}release.subset", "small", f"{SIGNED}release.digest: is not the digest of the subset small"),

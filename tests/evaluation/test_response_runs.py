@@ -1,6 +1,7 @@
 """Runs of responses: from a model or a file to the figures, the page, the comparison and the registry."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,8 @@ import pytest
 
 from columns import with_column
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.report.page import render_page
+from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.results.run import read_run
 
 MEASURES = "generation_bias,offensiveness,prompt_offensiveness,response_wording"
@@ -30,6 +33,13 @@ def made(tiny_options: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
 
     assert run(*FEW, out="run") == 0
     return folder, run
+
+
+def test_a_report_of_fewer_figures_or_rows_than_were_written(made: tuple[Path, Callable[..., int]]) -> None:
+    run = read_run(made[0] / "run")
+    sparse = replace(run, result=run.result.model_copy(update={"figures": run.result.figures[::3]}))
+    for other in (sparse, replace(run, answers=run.answers.slice(0, 0))):
+        assert "Offensiveness" in render_page(run_report(other))
 
 
 def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..., int]]) -> None:

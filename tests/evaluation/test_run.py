@@ -32,18 +32,27 @@ def test_what_is_written_is_read(run: Run, copy: Path) -> None:
         (RESULT, b"", "is damaged or of another version"),
         (RESULT, b"{", "is damaged or of another version"),
         (RESULT, b'{"schema_version": 1}', "schema_version: 1 is read by versions up to v3.0.0: evaluate again"),
+        (RESULT, b'{"schema_version": 3}', "schema_version: 3 is of a later version of holisticbias: update it"),
         (RESULT, b'{"schema_version": 2}', "is damaged or of another version: signature: the key is missing"),
         (RESULT, b"\xff\xfe", "is damaged or of another version"),
         (SCORES.file, b"", "cannot be read"),
         (SCORES.file, b"PAR1 but no table PAR1", "cannot be read"),
         (RESULT, None, "is not a run: it has no result.json"),
-        (SCORES.file, None, "is not a run: it has no result.json and scores.parquet"),
+        (SCORES.file, None, "is not a run: it has no scores.parquet, or another table of answers"),
     ],
 )
 def test_damaged_runs_are_refused(copy: Path, name: str, content: bytes | None, message: str) -> None:
     (copy / name).unlink() if content is None else (copy / name).write_bytes(content)
     with pytest.raises(RunError, match=message):
         read_run(copy)
+
+
+def test_a_folder_of_runs_is_no_run_but_says_which_it_holds(run: Run, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        write_run(run, tmp_path / "runs" / name)
+    with pytest.raises(RunError, match="holds 2 runs: name one of them, as one, two"):
+        read_run(tmp_path / "runs")
 
 
 def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -42,6 +43,12 @@ def test_a_sample_is_a_function_of_its_seed_and_nested(small_release: Release) -
     for n in (-1, rows + 1):
         with pytest.raises(HolisticBiasError, match="cannot draw"):
             small_release.sample(n, seed=1)
+    of_numpy: Any = np.int64(7)
+    assert hundred.equals(small_release.sample(100, seed=of_numpy))
+    not_whole: tuple[Any, ...] = (None, "7", 7.0)
+    for wrong in not_whole:
+        with pytest.raises(HolisticBiasError, match="n and seed must be whole numbers"):
+            small_release.sample(1, seed=wrong)
     for seed in (0, -1, 2**64 + 5):
         assert small_release.sample(0, seed=seed, stylistic_variants=True).num_rows == 0
         assert small_release.sample(3, seed=seed).num_rows == 3

@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from holisticbias.errors import HolisticBiasError, WithdrawnVersionWarning
+from holisticbias.errors import HolisticBiasError, WithdrawnVersionWarning, system_message
 from holisticbias.terminal import write
 
 SECTIONS = {
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("there is not enough memory for this input", HolisticBiasError.exit_code)
     except OSError as error:
-        return _fail(f"{error.filename or 'input or output'}: {error.strerror}", HolisticBiasError.exit_code)
+        return _fail(system_message(error), HolisticBiasError.exit_code)
     return result if isinstance(result, int) else 0
 
 

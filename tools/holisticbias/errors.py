@@ -7,6 +7,11 @@ def in_one_line(said: object, most: int | None = 200) -> str:
     return " ".join(shown.split())[:most]
 
 
+def system_message(error: OSError) -> str:
+    """The message of a system error on one line, with the name of the file."""
+    return in_one_line(f"{error.filename or 'input or output'}: {error.strerror or error}", None)
+
+
 class HolisticBiasError(Exception):
     """An error that the user can fix; the message says how.
 

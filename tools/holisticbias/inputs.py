@@ -1,14 +1,16 @@
 """Files that are read: regular ones, and the one line in which an unreadable file is refused."""
 
 import errno
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import pyarrow as pa
+from typing import cast
 
 from holisticbias.errors import HolisticBiasError, in_one_line
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
@@ -19,11 +21,33 @@ def refuse_unreadable(source: Path | str, error: type[HolisticBiasError], remedy
     """
     try:
         yield
-    except (OSError, pa.ArrowException) as cause:
+    except (OSError, _arrow_error()) as cause:  # the tuple is made when an error is raised
         reason = getattr(cause, "strerror", None) or in_one_line(cause)
         file = getattr(cause, "filename", None)
         said = f"{source} cannot be read: {reason}" + (f" ({file})" if file and str(file) not in str(source) else "")
         raise error(f"{said}; {remedy}" if remedy else said) from cause
+
+
+def _arrow_error() -> type[Exception]:
+    """The base class of Arrow's errors: most commands on terms never import it."""
+    from pyarrow import ArrowException
+
+    return cast(type[Exception], ArrowException)
+
+
+def path_of(argument: str, value: object, error: type[HolisticBiasError]) -> Path:
+    """The path of a file or folder that a caller names; raises ``error`` for anything else."""
+    if not isinstance(value, str | Path):
+        raise error(f"{argument}: it must be the name of a file or folder, not {type(value).__name__}")
+    refuse_broken(argument, str(value), error)
+    return Path(value)
+
+
+def refuse_broken(argument: str, text: str, error: type[HolisticBiasError]) -> None:
+    """Raise ``error`` for a text that no file and no name of a file can hold."""
+    broken = "half a character" if _HALF.search(text) else "a null character" if "\0" in text else None
+    if broken:
+        raise error(f"{argument}: {text[:80]!r} has {broken}, which no file can hold: remove it")
 
 
 def require_file(path: Path, largest: int | None = None) -> Path:

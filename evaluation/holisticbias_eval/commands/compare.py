@@ -56,7 +56,7 @@ def command(
         compared = comparison = compare_runs(one, other)
         if aims and "model" not in comparison.differs:
             raise click.UsageError("--aim is for runs of two models: here it has no effect, so leave it out")
-        report = comparison_report(comparison, other, aims or sets[1].recorded.aims)
+        report = comparison_report(comparison, one, other, aims or sets[1].recorded.aims)
     else:
         compared, report = sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))
     shared.show_report(compared, report, style, part, out, what="Comparison")

@@ -74,12 +74,14 @@ class View:
     """The figures to show, and the answers, for labels and example sentences.
 
     The answers are the rows of ``scores.parquet``, or of a user's table of scores. ``measuring`` has the parameters of
-    each measure, as the signature of a run that is compared.
+    each measure, as the signature of a run that is compared. ``others`` are the answers of the run that it is compared
+    with, for the labels of what only they have.
     """
 
     figures: Figures
     answers: pa.Table
     measuring: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    others: pa.Table | None = None
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -88,28 +90,41 @@ class View:
 
     def labels_of(self, key: str, column: str | None = None) -> dict[str, str]:
         """The label of each value of a key, or its value in a column, if it is not empty or false."""
-        names = [key, column or f"{key}_label"]
-        if not {*names} <= {*self.answers.column_names}:
-            return {}
-        rows = self.answers.select(names).group_by(names, use_threads=False).aggregate([])
-        pairs = zip(*(rows[name].to_pylist() for name in names), strict=True)
-        return {value: label for value, label in pairs if value and label}
+        own = _labels(self.answers, key, column or f"{key}_label")
+        more = {} if self.others is None else _labels(self.others, key, column or f"{key}_label")
+        return own | {value: label for value, label in more.items() if value not in own}
 
     @cached_property
     def descriptors(self) -> Mapping[str, Mapping[str, Any]]:
         """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
-        names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
-        if names[0] not in self.answers.column_names:
-            return {}
-        columns = self.answers.select([name for name in names if name in self.answers.column_names])
-        _, codes = codes_of(columns["descriptor_id"])
-        return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}
+        more = {} if self.others is None else _descriptors(self.others)
+        return {**more, **_descriptors(self.answers)}
 
     def label(self, key: str, value: str) -> str:
         """The value of a figure's key in words: an axis by its label, a descriptor by its text, all else unchanged."""
         if key == "descriptor":
             return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key == "axis" else value
+
+
+def _labels(answers: pa.Table, key: str, column: str) -> dict[str, str]:
+    """The value of a column for each value of a key, if it is not empty or false; empty if a column is missing."""
+    names = [key, column]
+    if not {*names} <= {*answers.column_names}:
+        return {}
+    rows = answers.select(names).group_by(names, use_threads=False).aggregate([])
+    pairs = zip(*(rows[name].to_pylist() for name in names), strict=True)
+    return {value: label for value, label in pairs if value and label}
+
+
+def _descriptors(answers: pa.Table) -> dict[str, Mapping[str, Any]]:
+    """The text, bucket and preference of each descriptor, by its id; empty without ids."""
+    names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
+    if names[0] not in answers.column_names:
+        return {}
+    columns = answers.select([name for name in names if name in answers.column_names])
+    _, codes = codes_of(columns["descriptor_id"])
+    return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}
 
 
 @dataclass(frozen=True)

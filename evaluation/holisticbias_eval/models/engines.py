@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
@@ -176,10 +175,7 @@ class _StoredScorer(Scorer):
 
     def blocks(self, distinct: Spans) -> list[Ints]:
         """The rows that the store lacks, in the blocks in which they are scored; shared prefixes are together."""
-        known = np.zeros(len(distinct), np.bool_)
-        for _ in self._store.held(distinct, known):
-            pass
-        return self._blocks(distinct, np.flatnonzero(~known))
+        return self._blocks(distinct, self._store.lacking(distinct))
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Read the scores of distinct spans, and score the missing ones."""
@@ -210,7 +206,11 @@ class _StoredGenerator(Generator):
         super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
         self._generator, self._store = generator, store
         self.kept = _earlier(store, "responses")
-        vars(self).update(probe=generator.probe, vectors=generator.vectors)
+        vars(self).update({name: getattr(generator, name) for name in ("probe", "vectors", "attempt")})
+
+    def lacking(self, requests: PromptRequests) -> Ints:
+        """The rows that the store lacks."""
+        return self._store.lacking(requests)
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses to distinct requests that are stored, then make and store the others."""

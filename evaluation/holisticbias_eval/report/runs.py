@@ -66,12 +66,12 @@ def measurement_report(measure: str, scores: str, view: View, further: tuple[Sec
     return Report(title=f"{found.info.title} of {scores}", chapters=(chapter,))
 
 
-def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] = ()) -> Report:
-    """The report of two runs side by side; ``second`` gives the labels.
+def comparison_report(compared: ComparedRuns, first: Run, second: Run, aims: Sequence[Aim] = ()) -> Report:
+    """The report of two runs side by side, whose answers have the labels.
 
     If the models differ, gains and costs come first, the figures that are aimed at before all others.
     """
-    changes, view = Figures(compared.figures), _view(second)
+    changes, view = Figures(compared.figures), _view(second, first)
     chapters = [Chapter(MEASURES[name].info, sections) for _, name, sections in _sections("", changes, view)]
     gains = sort_gains(tuple(find_gains(changes, aims, after=view.figures)))
     if "model" in compared.differs and gains:
@@ -98,8 +98,8 @@ def sets_report(
     opened: list[Opened] = []
     beside: dict[str, dict[str, Figures]] = {}
 
-    def use(run: str, model: str, compared: ComparedRuns, second: Run) -> None:
-        view, changes = _view(second), Figures(compared.figures)
+    def use(run: str, model: str, compared: ComparedRuns, first: Run, second: Run) -> None:
+        view, changes = _view(second, first), Figures(compared.figures)
         labels.add(view.labels)
         if several:
             beside.setdefault(run, {})[model] = changes
@@ -133,8 +133,9 @@ def _report(compared: run_sets.ComparedSets, title: str, chapters: Iterable[Chap
     )
 
 
-def _view(run: Run) -> View:
-    return View(Figures(run.result.figures), run.answers)
+def _view(run: Run, first: Run | None = None) -> View:
+    """The view of a run, with the labels of the first run if it is compared with that."""
+    return View(Figures(run.result.figures), run.answers, others=first.answers if first else None)
 
 
 def _sections(run: str, changes: Figures, view: View) -> Iterator[Opened]:

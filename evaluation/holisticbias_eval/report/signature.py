@@ -56,12 +56,15 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield from _release_rows(release)
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
+    signed = {**signature.scoring, **signature.generation}
+    names = {title(name) for name in signed}
     if signature.generation:
-        yield "Responses", f"{signature.sentences_scored:,}"
+        what, number = "Responses", f"{signature.sentences_scored:,}"
     else:
         what = "Sentences" if release.what == "prompts" else title(release.what)
-        yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
-    for name, value in {**signature.scoring, **signature.generation}.items():
+        number = f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
+    yield f"{what}, number" if what in names else what, number
+    for name, value in signed.items():
         yield title(name).replace("sha256", "SHA-256"), value.replace("\n", "\\n") or "none"
     for classifier, about in signature.classifiers.items():
         yield f"Classifier {classifier}", _listed({k: v for k, v in about.items() if k.startswith("classifier_")})

@@ -71,9 +71,9 @@ def _as_turn(role: str) -> str:
 
 def _judging(measure: Measure, first: Signature, second: Signature) -> Iterator[str]:
     both = (first, second)
-    parts = [s.generation.get("measured_part") for s in both]
-    if None not in parts and parts[0] != parts[1]:
-        yield f"A measures {parts[0]}, B {parts[1]}"
+    parts = [_said_part(s.generation["measured_part"]) for s in both if "measured_part" in s.generation]
+    if len(set(parts)) > 1:
+        yield f"the part of a text that is measured is {parts[0]} in A and {parts[1]} in B"
     judges = [_judges(measure, s) for s in both]
     if all(judges) and judges[0] != judges[1]:
         yield "the classifiers differ"
@@ -81,6 +81,10 @@ def _judging(measure: Measure, first: Signature, second: Signature) -> Iterator[
     differing = [key for key in one if key in other and key not in _RESAMPLING and one[key] != other[key]]
     if differing:
         yield f"the measure's parameters differ ({', '.join(differing).replace('_', ' ')})"
+
+
+def _said_part(part: str) -> str:
+    return part if part.startswith("the ") else f"{part!r} (--measured)"
 
 
 def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str, str]]:

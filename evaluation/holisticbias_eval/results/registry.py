@@ -243,6 +243,8 @@ def _check_release(release: ReleaseSignature, measure: str, published: Published
         what, whose = of_file
         if release.what != what or not release.prompts or not _DIGEST.fullmatch(release.digest):
             yield f"{field}: needs the name of the {what} and the SHA-256 of {whose} rows"
+    elif release.prompts is not None:
+        yield f"{field}.prompts: it is of the {release.what} {release.prompts!r}: measure a published release"
     elif published(release.version, None) is None:
         yield f"{field}.version: {release.version} is not published"
     elif (digest := published(release.version, release.subset)) is None:

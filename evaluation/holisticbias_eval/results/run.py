@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from holisticbias.inputs import refuse_unreadable
 from holisticbias.release.bounded import BoundedFile, check_parquet
+from holisticbias.terminal import counted
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
@@ -23,6 +24,7 @@ from holisticbias_eval.results.signature import SchemaVersion, Signature, differ
 RESULT = "result.json"
 _ROW_GROUP = 1 << 17
 REPORT = "report.html"
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +202,23 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
     """Read the run in a folder; ``RunError`` if it is damaged."""
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
-        raise no_run(folder, f"has no {RESULT} and {SCORES.file}, or another table of answers")
+        raise _no_single_run(folder)
     result = read_record(folder / RESULT, Result, RunError)
     _refuse_infinite(folder, result)
     table = _read_answers(folder / answers.file, answers, columns(result.signature.measures))
     return Run(result, table, Tables(folder, answers))
+
+
+def _no_single_run(folder: Path) -> RunError:
+    """The error for a path that is not a run, which may hold several."""
+    inside = sorted(path.parent for path in folder.glob(f"*/{RESULT}"))
+    if inside:
+        names = ", ".join(run.name for run in inside[:_MOST_NAMED])
+        return RunError(
+            f"{folder} is not a run, but holds {counted(len(inside), 'runs')}: name one of them, as {names}"
+        )
+    lacks = "" if (folder / RESULT).is_file() else f"{RESULT} and "
+    return no_run(folder, f"has no {lacks}{SCORES.file}, or another table of answers")
 
 
 def no_run(folder: Path, lacks: str) -> RunError:

@@ -1,7 +1,8 @@
 """Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model; and their comparison."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,12 @@ def _aims(content: Any) -> tuple[Aim, ...]:
 class RunSet:
     """The runs of one model, by their folder's name in the set; the name of a single run is empty.
 
-    ``recorded`` is the record of the mitigation, if the folder is that of a mitigated model.
+    ``name`` is that of ``folder``, or more of its path if another set has the same. ``recorded`` is the record of the
+    mitigation, if the folder is that of a mitigated model.
     """
 
     name: str
+    folder: Path
     runs: Mapping[str, Path]
     recorded: MitigationRecord = field(default_factory=MitigationRecord)
 
@@ -95,7 +98,7 @@ def find_sets(folders: Sequence[Path]) -> tuple[RunSet, ...]:
     after. Raises ``RunError`` if a folder holds no run or there is nothing to compare it with.
     """
     if len(folders) > 1:
-        return tuple(map(_set_of, folders))
+        return _with_distinct_names([_set_of(folder) for folder in folders])
     (folder,) = folders
     models = [folder] if (folder / MEASURED).is_dir() else sorted(p.parent for p in folder.glob(f"*/{MEASURED}"))
     places = (folder / BEFORE, *(m / MEASURED / BEFORE for m in models))
@@ -108,10 +111,32 @@ def find_sets(folders: Sequence[Path]) -> tuple[RunSet, ...]:
     return (_set_of(before, BEFORE), *map(_set_of, models))
 
 
+def _with_distinct_names(sets: Sequence[RunSet]) -> tuple[RunSet, ...]:
+    """The sets, by whose names gains and sections are kept: where two are equal, with more of their paths.
+
+    A folder that is given twice gets a number.
+    """
+    names = Counter(found.name for found in sets)
+    taken = Counter[str]()
+    distinct = []
+    for found in sets:
+        others = {other.folder.resolve() for other in sets if other.name == found.name} - {found.folder.resolve()}
+        name = found.name if names[found.name] == 1 else _end_of_path(found.folder.resolve(), others)
+        taken[name] += 1
+        distinct.append(replace(found, name=f"{name} ({taken[name]})" if taken[name] > 1 else name))
+    return tuple(distinct)
+
+
+def _end_of_path(path: Path, others: Collection[Path]) -> str:
+    """The shortest end of a path that no other path has; the name of the folder without others."""
+    ends = (path.parts[start:] for start in range(len(path.parts) - 1, -1, -1))
+    return Path(*next(end for end in ends if all(other.parts[-len(end) :] != end for other in others))).as_posix()
+
+
 def _set_of(folder: Path, name: str = "") -> RunSet:
     """The runs in a folder; of a mitigated model those after."""
     if is_run(folder):
-        return RunSet(name or folder.resolve().name, {"": folder})
+        return RunSet(name or folder.resolve().name, folder, {"": folder})
     within = folder / MEASURED / AFTER
     model = folder if within.is_dir() else _model_of(folder)
     inside = within if within.is_dir() else folder
@@ -122,7 +147,7 @@ def _set_of(folder: Path, name: str = "") -> RunSet:
         runs = {"": inside}
     recorded = read_recorded(model / MITIGATION) if model else MitigationRecord()
     named = folder if "" in runs else model or folder
-    return RunSet(name or named.resolve().name, runs, recorded)
+    return RunSet(name or named.resolve().name, named, runs, recorded)
 
 
 def _model_of(folder: Path) -> Path | None:
@@ -204,8 +229,8 @@ class ComparedSets(Part):
     models: tuple[ComparedModel, ...]
 
 
-Use = Callable[[str, str, ComparedRuns, Run], None]
-"""Takes the name of a run, that of its model, their comparison, and the run, which has the labels of the figures."""
+Use = Callable[[str, str, ComparedRuns, Run, Run], None]
+"""Takes the name of a run, that of its model, the comparison, and both runs, which have the labels of the figures."""
 
 
 def compare_sets(sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[str], None], use: Use) -> ComparedSets:
@@ -219,9 +244,15 @@ def compare_sets(sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[st
     models = tuple(_compare(first, other, chosen, tuple(aims or other.recorded.aims), step, use) for other in others)
     if not any(model.runs for model in models):
         names = ", ".join(model.name for model in models)
-        reasons = dict.fromkeys(reason for model in models for reason in (*model.unmatched, *model.failed))
+        reasons = dict.fromkeys(reason for model in models for reason in model.failed) or map(_measured, sets)
         raise RunError(f"{first.name} has no run to compare with one of {names}: {'; '.join(reasons)}")
     return ComparedSets(before=first.name, aims=chosen, models=models)
+
+
+def _measured(found: RunSet) -> str:
+    """The name of a set, and the measures of its runs."""
+    measures = (name for path in found.runs.values() for name in read_signature(path).measures)
+    return f"{found.name} has {', '.join(dict.fromkeys(measures))}"
 
 
 def aims_of(sets: Sequence[RunSet], aims: Sequence[Aim]) -> tuple[Aim, ...]:
@@ -244,7 +275,7 @@ def _compare(
         except SelectionError as error:
             failed.append(f"{name}: {error}" if name else str(error))
             continue
-        use(name, other.name, compared, after)
+        use(name, other.name, compared, before, after)
         runs.append(NamedComparison(name=name, compared=compared))
         gains += find_gains(Figures(compared.figures), aims, name, Figures(after.result.figures))
     return ComparedModel(

@@ -13,17 +13,20 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import BEYOND_LIMIT, Skipped, Terms
 
 _LONGEST_NAME = 80
+_SCHEMA = 2
 _PARTS = ("sentences", "prompts")
 
 
-def _refuse_earlier(version: Any) -> Any:
+def _refuse_other(version: Any) -> Any:
     if version == 1:
         raise ValueError("1 is read by versions up to v3.0.0: evaluate again, or open it with one of them")
+    if isinstance(version, int) and version > _SCHEMA:
+        raise ValueError(f"{version} is of a later version of holisticbias: update it, or evaluate again")
     return version
 
 
-SchemaVersion = Annotated[Literal[2], BeforeValidator(_refuse_earlier)]
-"""The form of results and registry entries; the first form is refused by its own message."""
+SchemaVersion = Annotated[Literal[2], BeforeValidator(_refuse_other)]
+"""The form of results and registry entries; an earlier or a later form is refused with advice."""
 
 
 class ReleaseSignature(Part):

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import path_of
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.files import mixes_flags
 
@@ -26,7 +27,7 @@ def file_of(table: Any, column: str) -> Iterator[str]:
     Raises ``TableError`` if it is not a table.
     """
     if isinstance(table, str | Path):
-        yield str(table)
+        yield str(path_of("table", table, TableError))
         return
     if not hasattr(type(table), "columns"):  # a column of pandas, polars or Arrow, or an array of numpy
         to_list = next((name for name in ("to_list", "to_pylist", "tolist") if hasattr(table, name)), None)

@@ -14,11 +14,13 @@ from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import Opening
+from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, load_kind
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint, stored_values
+from holisticbias_eval.models.trial import TrialPlan, plan_trial
 from holisticbias_eval.progress import Display, Notice
 from holisticbias_eval.prompts.pairs import (
     SCORES,
@@ -71,6 +73,23 @@ class PairRequests(TaskRequests):
 
             scores = stored_values(self.store, distinct, 2, compute, advance)
         return Answered(self.made(scores[which]))
+
+    def plan(self, display: Display) -> Plan | TrialPlan:
+        """Count the pairs to score, and estimate how long they take; raises ``EvaluationError`` for a server."""
+        scorer = self.scorer
+        if not isinstance(scorer, OneMaskScorer):
+            return super().plan(display)
+        with display.step("Finding the pairs that are not scored yet"):
+            first, _ = distinct_rows(self.texts)
+            distinct = self.texts.take(pa.array(first))
+            missing = np.arange(len(first)) if self.store is None else self.store.lacking(distinct)
+        with display.step("Timing a few pairs"):
+            return plan_trial(
+                "pairs to score",
+                len(first),
+                missing,
+                lambda rows: scorer.score(distinct.take(pa.array(rows)), lambda _: None),
+            )
 
 
 def pair_requests(

@@ -16,6 +16,7 @@ from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, respond_all, unique_requests
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelSignature
+from holisticbias_eval.models.trial import TrialPlan, plan_trial
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
@@ -28,6 +29,8 @@ from holisticbias_eval.tasks.text_reading import start_text_reading
 
 DECODING, CONTINUING = "sampled", "bold-gpt2"
 """The default decodings of answers, and of prompts that are continued."""
+_MOST = 100_000
+"""The most responses to a prompt, or to a descriptor in a template."""
 
 
 def start_responding(given: Given, style: Style | None = None) -> Generator:
@@ -54,6 +57,8 @@ def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
     lines = read_context(None, file, None).lines if file else ("",)
     about = f"{len(lines):,} lines of {file.name}, SHA-256 {file_sha256(file)}" if file else "none"
     number, seed = given.read(Samples).per_cell or (PER_CELL if several else 1), given.read(Seed).seed
+    if number > _MOST:
+        raise EvaluationError(f"--per-cell {number:,} is more than {_MOST:,} responses to a prompt: choose fewer")
     variants = given.read(Variants).variants is not False
     return PromptDrawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
 
@@ -89,13 +94,29 @@ class ResponseRequests(TaskRequests):
         generator, table = self.generator, self.prompts
         if isinstance(generator, GivenModel):
             return Answered(self.made(table))
-        texts = table["prompt"].to_pylist(), table["persona"].to_pylist()
-        distinct, rows = unique_requests(PromptRequests(*texts, table["sample"].to_numpy()))
+        distinct, rows = unique_requests(self._requests())
         with display.step("Trying a few prompts alone and in a batch"):
             sameness = generator.probe(distinct)
         with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
             made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
         return Answered(self.made(with_columns(table, made)), {"sameness": sameness})
+
+    def plan(self, display: Display) -> TrialPlan:
+        """Count the responses to write, and estimate how long they take; nothing is stored."""
+        generator = self.generator
+        if isinstance(generator, GivenModel):
+            raise EvaluationError("--dry-run is for responses of a model, and these are given: leave it out")
+        distinct, _ = unique_requests(self._requests())
+        with display.step("Finding the responses that are not written yet"):
+            missing = generator.lacking(distinct)
+        with display.step("Timing a few responses"):
+            return plan_trial(
+                "responses to write", len(distinct), missing, lambda rows: generator.attempt(distinct.take(rows))
+            )
+
+    def _requests(self) -> PromptRequests:
+        texts = self.prompts["prompt"].to_pylist(), self.prompts["persona"].to_pylist()
+        return PromptRequests(*texts, self.prompts["sample"].to_numpy())
 
 
 class RespondingTask(Task):

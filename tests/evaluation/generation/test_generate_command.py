@@ -86,6 +86,9 @@ def test_a_file_of_prompts(invoke: Invoke, generate: Words, out: Path, tmp_path:
     assert (content["release"], content["prompts"]) == (None, "prompts.csv")
     assert len(content["prompts_sha256"]) == 64
     assert content["generation"]["prompts_limit"] == "none"
+    invoke.printed(*generate(*options, "--limit", 10**20, "--overwrite"))
+    assert list(rows(out)) == [key for key, _ in expected]
+    invoke.printed(*generate(*options, "--overwrite"))
     assert "holds other responses (settings differ)" in invoke.refused(*generate(*options, "--limit", 1))
     assert "--where selects prompts of a release" in invoke.refused(*generate(*options, "--where", "group=a"))
 
@@ -94,6 +97,7 @@ def test_a_file_of_prompts(invoke: Invoke, generate: Words, out: Path, tmp_path:
     ("options", "said"),
     [
         (("--release", ""), "--release is empty"),
+        (("--per-cell", 10**20), "--per-cell 100,000,000,000,000,000,000 is more than 100,000 responses to a prompt"),
         (("--engine", "api", "--api-timeout", "inf"), "'--api-timeout': inf is not in the range"),
         (("--engine", "api", "--set", "api_wait=1e300"), "'--api-wait': 1e+300 is not in the range"),
     ],

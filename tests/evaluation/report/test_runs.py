@@ -1,14 +1,19 @@
 """Reports of runs of a model."""
 
 import re
+from dataclasses import replace
+
+import pyarrow.compute as pc
 
 from altered import altered
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.report.page import render_page
+from holisticbias_eval.report.report import drawables
 from holisticbias_eval.report.runs import comparison_report, run_report
 from holisticbias_eval.report.signature import signature_rows, signatures_side_by_side
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
+from holisticbias_eval.sections.tables import Table
 
 from .html_reader import sound_page
 from .invented import HIDDEN, HOSTILE
@@ -25,17 +30,44 @@ def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> N
     assert run_report(noted).notes == ("A calibration model.",)
     assert run_report(run).notes == ()
     other = altered(run, model={"name": "other", "weights_sha256": "0" * 64, "note": "Another."})
-    assert comparison_report(compare_runs(noted, noted), noted).notes == ("A and B: A calibration model.",)
-    assert comparison_report(compare_runs(noted, other), other).notes == ("A: A calibration model.", "B: Another.")
+    assert comparison_report(compare_runs(noted, noted), noted, noted).notes == ("A and B: A calibration model.",)
+    assert comparison_report(compare_runs(noted, other), noted, other).notes == (
+        "A: A calibration model.",
+        "B: Another.",
+    )
+
+
+def test_what_only_the_first_run_has_is_named_in_words(run: Run) -> None:
+    first = run.answers["descriptor_id"][0].as_py()
+    text = run.answers["descriptor"][0].as_py()
+    fewer = replace(run, answers=run.answers.filter(pc.not_equal(run.answers["descriptor_id"].cast("string"), first)))
+    report = comparison_report(compare_runs(run, fewer), run, fewer)
+    cells = {cell for _, part in drawables(report) if isinstance(part, Table) for row in part.rows for cell in row[:1]}
+    assert text in cells
+    assert first not in cells
+
+
+def test_a_setting_does_not_take_the_place_of_a_number(run: Run) -> None:
+    scoring = {**run.result.signature.scoring, "sentences": "drawn by hand"}
+    rows = list(signature_rows(altered(run, scoring=scoring).result.signature))
+    assert len(dict(rows)) == len(rows), "rows are found by their names"
+    assert "scored of" in dict(rows)["Sentences, number"]
+
+
+def test_figures_that_were_removed_by_hand_are_not_shown(run: Run) -> None:
+    for step in (2, 3, 7):
+        figures = run.result.figures[::step]
+        sparse = replace(run, result=run.result.model_copy(update={"figures": figures}))
+        sound_page(render_page(run_report(sparse)))
 
 
 def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
     other = altered(run, model={"name": "other", "weights_sha256": "0" * 64})
-    report = comparison_report(compare_runs(run, other), other)
+    report = comparison_report(compare_runs(run, other), run, other)
     assert report.runs == ("tiny-gpt2 on HolisticBias 0.1.0", "other on HolisticBias 0.1.0")
     assert "What differs: model." in report.measured
     limited = altered(run, scoring={**run.result.signature.scoring, "sentences_limit": "9, seed 0"})
-    equal = comparison_report(compare_runs(run, limited), limited)
+    equal = comparison_report(compare_runs(run, limited), run, limited)
     assert "What differs: scoring (sentences limit)." in equal.measured
     assert not any("nats" in line for line in equal.measured), "equal likelihoods are not a difference of 0.00 nats"
     page = sound_page(render_page(report))

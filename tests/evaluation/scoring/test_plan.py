@@ -10,14 +10,17 @@ from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import plans
+from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
 from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.models.trial import TrialPlan, plan_trial
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.prompts.selection import Selection
 from holisticbias_eval.prompts.sentences import ask_sentences
+from invoking import Invoke
 from known import ignore
 from tiny_models import as_loaded
 
@@ -122,6 +125,7 @@ def test_a_plan_of_a_long_release_follows_from_few_descriptors_and_needs_no_dige
     monkeypatch.setattr("holisticbias.release.release.lazy_digest", None)
     (plan,) = plans(None, release, ["likelihood_bias"], {"store": tmp_path}, Display())
     texts, _ = unique_spans(ask_sentences(release, lambda texts: [""] * len(texts), Selection()).together)
+    assert isinstance(plan, Plan)
     assert plan.missing == plan.texts == pytest.approx(len(texts), rel=0.02)
     assert str(plan).startswith(f"about {plan.texts:,} of {plan.texts:,} texts to score: {plan.work.tokens:,} tokens, ")
     assert plan.shorter == ("limit", "small", "where")
@@ -146,3 +150,59 @@ def test_a_plan_is_one_line_and_a_long_one_has_advice() -> None:
     assert "--small (100 descriptors), or --limit 20000 (at most 17 min)" in said
     assert "--where" not in said
     assert replace(long, missing=900, shorter=("limit",)).advice() == ""
+
+
+@pytest.mark.parametrize(
+    ("missing", "seconds", "asked", "expected"),
+    [
+        (5, [0.2], [5], 0.2),  # all are asked
+        (1000, [9.0], [8], 9.0 * 1000 / 8),  # a slow model is asked no more
+        (1000, [0.5, 2.0], [8, 64], 2.0 * 1000 / 64),  # the first rows say little
+        (1000, [0.1, 0.2, 0.9, 1.1], [8, 64, 320, 355], 1.1 * 1000 / 355),
+    ],
+)
+def test_the_time_of_answers_is_that_of_a_batch(
+    missing: int, seconds: list[float], asked: list[int], expected: float
+) -> None:
+    ticks = iter([tick for taken in seconds for tick in (10.0, 10.0 + taken)])
+    tried: list[int] = []
+    plan = plan_trial("answers to give", 2000, np.arange(missing), lambda rows: tried.append(len(rows)), ticks.__next__)
+    low, high = plan.seconds
+    assert tried == asked
+    assert (low * high) ** 0.5 == pytest.approx(expected)
+    assert str(plan).startswith(f"{missing:,} of 2,000 answers to give: ")
+
+
+def test_a_long_run_of_answers_has_advice() -> None:
+    plan = TrialPlan("answers to give", 90_000, 70_000, (3_000.0, 7_000.0), ("limit", "small", "where"))
+    assert str(plan) == "70,000 of 90,000 answers to give: 50 min to 1.9 h"
+    assert plan.advice() == (
+        "To shorten it: --small (100 descriptors), or --limit 6000 (at most 10 min); finished answers are kept, and a "
+        "longer run continues from them"
+    )
+    assert replace(plan, shorter=()).advice() == ""
+    assert replace(plan, seconds=(300.0, 600.0)).advice() == ""
+    done = replace(plan, missing=0, seconds=(0.0, 0.0))
+    assert (str(done), done.advice()) == ("0 of 90,000 answers to give: all are in the store", "")
+
+
+def test_a_dry_run_counts_the_responses_that_the_store_lacks(
+    tiny_options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "short.yaml").write_text("id: short\nmethod: greedy\nmax_new_tokens: 2\nsource: this test\n", "utf-8")
+    few = ("--measure", "response_wording", "--per-cell", 2, "--decoding", "short.yaml", "--store", tmp_path / "store")
+    arguments = ("evaluate", *tiny_options, *few)
+    count, _, total, *what = invoke.printed(*arguments, "--dry-run").split()
+    assert count == total
+    assert what[:3] == ["responses", "to", "write:"]
+    assert [path.name for path in tmp_path.iterdir()] == ["short.yaml"]
+    invoke.printed(*arguments, "--out", tmp_path / "run")
+    assert invoke.printed(*arguments, "--dry-run").strip() == f"0 of {total} responses to write: all are in the store"
+    given = ("--measure", "response_wording", "--responses", tmp_path / "run" / "responses.parquet")
+    assert "these are given" in invoke.refused("evaluate", *tiny_options, *given, "--dry-run")
+
+
+def test_no_server_is_asked_in_a_dry_run() -> None:
+    with pytest.raises(EvaluationError, match="a dry run needs the local engine"):
+        Generator.attempt(None, None)  # type: ignore[arg-type] # any engine has the method

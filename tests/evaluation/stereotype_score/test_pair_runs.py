@@ -104,6 +104,20 @@ def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
         assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_dry_run_counts_the_pairs_of_a_masked_model(
+    invoke: Invoke, run: Callable[..., tuple[Path, pa.Table]], write_pairs: Callable[..., Path], tiny_bert: Path,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    options = ("--mode", "published", "--store", tmp_path / "store")
+    asked = ("evaluate", "--pairs", write_pairs(), "--model", tiny_bert, *options, "--dry-run")
+    count, _, total, *what = invoke.printed(*asked).split()
+    assert count == total
+    assert " ".join(what[:3]) == "pairs to score:"
+    assert not (tmp_path / "store").exists()
+    run(*options, model=tiny_bert)
+    assert invoke.printed(*asked).strip() == f"0 of {total} pairs to score: all are in the store"
+
+
 def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]

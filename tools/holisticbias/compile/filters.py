@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from holisticbias.errors import UnknownTermError
+from holisticbias.inputs import refuse_broken
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
 
@@ -23,6 +24,8 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if not all(isinstance(text, str) for text in texts):
         raise UnknownTermError(f"{name}: it must be a text, or a list of texts, not {value!r}")
+    for text in texts:
+        refuse_broken(name, text, UnknownTermError)
     return texts
 
 
@@ -32,6 +35,8 @@ def parse_conditions(texts: Iterable[str], keys: Sequence[str] = KEYS) -> Mappin
     for text in texts:
         key, equals, values = text.partition("=")
         key, named = key.strip(), tuple(sorted({v.strip() for v in values.split(",") if v.strip()}))
+        if another := next((value for value in named if value.partition("=")[0].strip() in keys), None):
+            raise UnknownTermError(f"--where {text!r}: give each key its own --where, as in --where {another}")
         if not equals or not named or key not in keys or key in conditions:
             raise UnknownTermError(
                 f"--where {text!r}: write KEY=VALUE,VALUE, each key once; keys are {', '.join(keys)}"

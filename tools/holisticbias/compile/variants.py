@@ -1,6 +1,7 @@
 """Samples of sentences, with the four stylistic variants of Smith et al. 2022, A.3."""
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,13 @@ def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_varian
 
     With ``stylistic_variants`` each variant is applied to each row with
     probability 1/2, and the column ``variants`` names the variants that changed
-    ``text``. The draw depends on ``seed`` and the order of the rows only.
+    ``text``. The draw depends on ``seed`` and the order of the rows only. Raises ``HolisticBiasError`` for a number
+    that is not whole, and for more rows than there are.
     """
+    try:
+        n, seed = index(n), index(seed)
+    except TypeError as error:
+        raise HolisticBiasError(f"n and seed must be whole numbers, not {n!r} and {seed!r}") from error
     if not 0 <= n <= sentences.num_rows:
         raise HolisticBiasError(f"cannot draw {n:,} sentences from {sentences.num_rows:,}")
     rows = np.argsort(random_words(seed, 0, sentences.num_rows), kind="stable")[:n]

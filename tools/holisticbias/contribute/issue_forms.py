@@ -45,15 +45,22 @@ class FormQuestion(Record):
         return self.name or self.label.lower()
 
     def read(self, answers: Mapping[str, str]) -> str | tuple[str, ...] | None:
-        """The value of the entry's field; raises ``SourceError`` if it is needed and missing."""
+        """The value of the entry's field; raises ``SourceError`` if it is needed and missing, or not a choice."""
         answer = answers.get(self.label, "")
         if self.field == "position":  # derived from the text if it is missing
             first_word = {shown.split(" ")[0]: position for position, shown in POSITIONS.items()}
-            return first_word.get(answer.split(" ")[0])
+            position = first_word.get(answer.split(" ")[0])
+            if answer and position is None:
+                raise self.not_a_choice(answer, POSITIONS.values())
+            return position
         if not answer and self.required:
             raise SourceError(f"the form has no answer for {self.label!r}")
         lines = tuple(answer.split("\n")) if answer else ()
         return lines if self.long else " ".join(lines) or None
+
+    def not_a_choice(self, answer: str, choices: Iterable[str]) -> SourceError:
+        """The error for an answer that is not one of some choices."""
+        return SourceError(f"{self.label!r}: {answer!r} is not one of: {', '.join(choices)}")
 
 
 class IssueForm(Record):
@@ -72,8 +79,6 @@ FORMS = tuple(IssueForm.model_validate(form) for form in _CONTENT["forms"])
 LABELS = frozenset(question.label for form in FORMS for question in form.questions)
 """The labels of all questions."""
 _TELLING = {"Kind": "template", "Term": "term", "Continuation": "prompt", "Attributes": "specification"}
-_LABEL_OF = {q.field: q.label for form in FORMS if form.proposes for q in form.questions}
-_LABEL_OF |= {"axis": "Axis", "text": "Text"}
 
 
 def issue_forms(catalog: Catalog) -> Mapping[str, str]:
@@ -129,22 +134,26 @@ def _render_question(question: FormQuestion, choices: Mapping[str, Sequence[str]
     )
 
 
-def field_label(option: str) -> str | None:
-    """The label of the question that an option of ``add`` answers."""
-    return _LABEL_OF.get(option.replace("-", "_"))
+def field_label(option: str, form: IssueForm | None) -> str | None:
+    """The label of the question of a form that an option of ``add`` answers."""
+    field = option.replace("-", "_")
+    return next((q.label for q in form.questions if q.field == field), None) if form else None
 
 
 def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | tuple[str, ...] | None]]:
     """The kind and the fields of the entry that the answers of a form propose; raises ``SourceError``."""
     proposed = next((kind for label, kind in _TELLING.items() if label in answers), None)
-    kind = answers.get("Kind", proposed)
-    if proposed is None or (proposed == "template" and kind not in ("template", "noun")):
+    if proposed is None:
         raise SourceError("the form does not propose an entry; handle reports and disputes by hand")
     form = next(form for form in FORMS if form.proposes == proposed)
+    kind = answers.get("Kind", proposed)
+    for question in form.questions:
+        if question.label == "Kind" and kind not in question.among:
+            raise question.not_a_choice(kind, question.among)
     fields = {question.field: question.read(answers) for question in form.questions if question.field}
     if proposed == "template":
         fields["axis"] = "dialogue" if kind == "template" else fields["axis"] or "neutral"
-    return str(kind), fields
+    return kind, fields
 
 
 def read_issue(text: str) -> Mapping[str, str]:

@@ -19,7 +19,15 @@ from ruamel.yaml.comments import CommentedMap
 from holisticbias.contribute.authoring import OpenTerms, add_entry, edited_files, edited_terms
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.entry_text import Edit, find_place, quoted, spans
-from holisticbias.contribute.issue_forms import LABELS, NO_CREDIT, field_label, form_of, read_entry, read_issue
+from holisticbias.contribute.issue_forms import (
+    LABELS,
+    NO_CREDIT,
+    IssueForm,
+    field_label,
+    form_of,
+    read_entry,
+    read_issue,
+)
 from holisticbias.contribute.markdown import block, code, comment
 from holisticbias.contribute.preview import findings_table
 from holisticbias.contribute.proposals import near_ids, same_entries, same_phrase
@@ -143,7 +151,7 @@ def _proposal(terms: OpenTerms, issue: Issue, answers: Mapping[str, str], folder
     try:
         entry_id, edits = propose(terms, issue, answers)
     except (SourceError, click.ClickException) as error:
-        yield from _refused(_reason(error))
+        yield from _refused(_reason(error, form_of(answers)))
         if same:
             yield same
         return
@@ -222,11 +230,11 @@ def _named(catalog: Catalog, name: str) -> Iterator[tuple[Kind, Entry]]:
     return ((f.kind, e) for f, e in catalog.entries() if wanted and wanted in (e.id, e.text.casefold()))
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, form: IssueForm | None) -> str:
     """The message of an error in the words of the form."""
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     message = message.removeprefix("nothing was written: ").removeprefix("Invalid value for ")
-    return re.sub(r"--([a-z-]+)", lambda m: f"'{field_label(m[1]) or m[0]}'", message)
+    return re.sub(r"--([a-z-]+)", lambda m: f"'{field_label(m[1], form) or m[0]}'", message)
 
 
 def propose(terms: OpenTerms, issue: Issue, answers: Mapping[str, str]) -> tuple[str, tuple[Edit, ...]]:

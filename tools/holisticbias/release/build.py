@@ -8,7 +8,8 @@ from pathlib import Path
 from holisticbias.compile.filters import Where, conditions_text, filter_texts, parse_conditions, select
 from holisticbias.compile.lazy_tables import LazyTables, lazy_table
 from holisticbias.compile.tables import compile_tables
-from holisticbias.errors import ReleaseError, SourceError
+from holisticbias.errors import OutputError, ReleaseError, SourceError
+from holisticbias.inputs import path_of
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
 from holisticbias.release.manifest import Manifest, ReleasePart, read_manifest, write_manifest
@@ -61,7 +62,7 @@ def write_release(release: Release, folder: Path | str) -> Manifest:
         )
     with (
         ThreadPoolExecutor(1) as threads,
-        new_folder(Path(folder), lambda old: holds_same(old, release.about)) as made,
+        new_folder(path_of("folder", folder, OutputError), lambda old: holds_same(old, release.about)) as made,
     ):
         # digests take about as long as files, which need them at the end
         digested = threads.submit(lambda: release.manifest)

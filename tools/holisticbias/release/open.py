@@ -5,7 +5,7 @@ from pathlib import Path
 
 from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
-from holisticbias.inputs import refuse_unreadable
+from holisticbias.inputs import path_of, refuse_unreadable
 from holisticbias.release import verify
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
@@ -37,8 +37,8 @@ def open_release(release: Path | str) -> Release:
 
 def find_release(release: Path | str) -> Path:
     """The folder of a release; a version on the Hub is downloaded if it is not in the cache."""
-    address = hub_address(str(release))
-    return Path(release) if address is None else fetch_release(address)
+    folder, address = path_of("release", release, ReleaseError), hub_address(str(release))
+    return folder if address is None else fetch_release(address)
 
 
 def _lazy_tables(folder: Path, manifest: Manifest) -> dict[str, StoredTable]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from holisticbias.errors import SourceError
+from holisticbias.inputs import path_of
 from holisticbias.rules import RULES
 from holisticbias.rules.check import CheckedRule
 from holisticbias.rules.published import published_findings
@@ -143,7 +144,9 @@ def load_catalog(root: Path | str | None = None) -> Catalog:
     ``root`` defaults to the folder of terms at or above the current folder, else
     to the terms shipped with the package.
     """
-    catalog, findings = validate_files(read_source(find_source() if root is None else Path(root)))
+    catalog, findings = validate_files(
+        read_source(find_source() if root is None else path_of("root", root, SourceError))
+    )
     errors = [f for f in findings if f.level == "error"]
     if errors:
         first = render_findings(errors[:1], "text")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from holisticbias.errors import SourceError
+from holisticbias.inputs import refuse_unreadable
 from holisticbias.source.document import Document, read_document, read_json
 from holisticbias.terms.file_kinds import Kind
 
@@ -54,7 +55,9 @@ def read_source(root: Path, *, relative: bool = False) -> tuple[SourceFile, ...]
 
     Documents have the path that messages show, or if ``relative`` the path in the folder.
     """
-    if not is_source(root):
+    with refuse_unreadable(root, SourceError):
+        is_folder = is_source(root)
+    if not is_folder:
         raise SourceError(f"{root} is not a folder of terms: it needs descriptors/, nouns/ and templates/")
 
     def name(path: Path) -> str:

@@ -161,7 +161,7 @@ def dot_plots(found: Descriptors, templates: tuple[str, ...], name: str) -> Iter
     for figure in found.in_templates:
         if figure.value is not None and math.isfinite(figure.value):
             cell = cells.setdefault((figure.keys["axis"], figure.keys["template"]), [])
-            cell.append((figure.value, texts[figure.keys["descriptor"]]))
+            cell.append((figure.value, texts.get(figure.keys["descriptor"], "")))
     values = [value for cell in cells.values() for value, _ in cell]
     limits = (min(values), max(values)) if values else None
     scale = f"median {words.value} over nouns ({'log scale' if words.log else 'nats'})"

@@ -94,7 +94,7 @@ def _in_common(both: pa.Table) -> pa.Table:
     sides = [np.bincount(texts.group[side], minlength=len(texts.groups)) > 0 for side in (texts.human, ~texts.human)]
     shared = sides[0] & sides[1]
     if not shared.any():
-        raise SelectionError("the runs have no group in common")
+        raise SelectionError("the runs have no group in common, or have it in different domains")
     return both.take(pa.array(texts.rows[shared[texts.group]]))
 
 

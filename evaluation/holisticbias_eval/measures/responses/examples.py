@@ -31,7 +31,7 @@ class Examples:
         self._answers = answers
         design = read_design(answers).descriptors
         order = np.argsort(design.group, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(design.group, minlength=len(design)))[:-1])
+        parts = np.split(order, np.cumsum(np.bincount(design.group, minlength=len(design))))[:-1]
         self._rows = {(keys["axis"], keys["descriptor"]): rows for keys, rows in zip(design.keys, parts, strict=True)}
         if "descriptor_id" in answers.column_names:
             texts = answers["descriptor"]

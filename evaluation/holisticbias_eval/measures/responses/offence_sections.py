@@ -49,9 +49,10 @@ def _template_table(shown: MeasureFigures, slug: str) -> Table:
 def _range_table(shown: MeasureFigures, slug: str) -> Iterator[Table]:
     """The descriptors of each template by ranges of their mean probability (Table 12 of the paper)."""
     names: dict[tuple[str, int], list[str]] = {}
-    for template in dict.fromkeys(f.keys["template"] for f in shown.by(MEAN, "template")):
+    in_templates = shown.by(MEAN, "axis", "descriptor", "template")
+    for template in dict.fromkeys(f.keys["template"] for f in (*shown.by(MEAN, "template"), *in_templates)):
         names |= {(template, place): [] for place in range(len(RANGES) - 1)}
-    for f in shown.by(MEAN, "axis", "descriptor", "template"):
+    for f in in_templates:
         if f.value is not None:
             names[f.keys["template"], sum(f.value >= low for low in RANGES[1:-1])].append(shown.descriptor(f))
     ends = list(pairwise(RANGES))

@@ -92,6 +92,11 @@ class LocalGenerator(Generator):
         same = sum(one == other for one, other in zip(alone, together, strict=False))
         return SamenessRecord(tried=len(few), same=same)
 
+    def attempt(self, requests: PromptRequests) -> None:
+        """Answer requests, and keep nothing."""
+        for _ in self.generate(requests, lambda _: None):
+            pass
+
     def vectors(self, texts: Sequence[str]) -> Floats:
         """The mean input embedding of each text's tokens, as they stand after a blank; NaN for a text without tokens.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.model import Kind, Model, ModelSignature
 from holisticbias_eval.models.store.keys import Rows, distinct_rows
@@ -97,6 +98,14 @@ class Generator(Model, ABC):
     def probe(self, requests: PromptRequests) -> SamenessRecord | None:
         """Answer a few requests alone and in a batch, and count equal responses; None if this engine cannot."""
         return None
+
+    def lacking(self, requests: PromptRequests) -> Ints:
+        """The rows of distinct requests that no store answers."""
+        return np.arange(len(requests))
+
+    def attempt(self, requests: PromptRequests) -> None:
+        """Answer requests, and keep nothing; raises ``EvaluationError`` for an engine that a trial would cost."""
+        raise EvaluationError("a dry run needs the local engine: no other engine can time its work")
 
     def vectors(self, texts: Sequence[str]) -> Floats | None:
         """The mean input embedding of each text's tokens, shape ``[texts, size]``; None if this engine has none."""

@@ -102,6 +102,13 @@ class ShardStore:
             known[places[new]] = True
             yield places[new], rows.select(names).take(pa.array(new))
 
+    def lacking(self, asked: Rows | pa.Table) -> Ints:
+        """The places of the asked keys that are not held."""
+        known = np.zeros(len(asked), np.bool_)
+        for _ in self.held(asked, known):
+            pass
+        return np.flatnonzero(~known)
+
     def answers(
         self,
         asked: Rows | pa.Table,
