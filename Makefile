@@ -3,6 +3,7 @@
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
 # make demo-mitigation  setup, then mitigate calibration models with six methods, and measure them before and after (four minutes)
 # make help             list these targets
+# make oldest           every test with the oldest versions of the dependencies that pyproject.toml allows
 # make lint             setup, then the checks of the code: ruff, mypy, imports, YAML, workflows
 # make quick            setup, then the checks of code and terms, and the fast tests (a minute)
 # make test             setup, then every check and test
@@ -29,7 +30,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference nightly fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test oldest check actionlint interop real real-reference nightly fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -57,6 +58,19 @@ demo-mitigation: setup
 
 test: check
 	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+oldest: build/oldest/.installed
+	build/oldest/bin/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+# torch and the tools of the tests are those of constraints.txt
+build/oldest/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install --quiet --constraint constraints.txt torch uv
+	build/oldest/bin/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct --only-binary :all: \
+		--editable '.[collect,corpus,docs,evaluation,gguf,hub,mitigation,ray]'
+	build/oldest/bin/python -m pip install --quiet axe-playwright-python cloudpickle duckdb hypothesis ipykernel jsonschema \
+		nbclient playwright polars pytest pytest-timeout pytest-xdist towncrier
+	touch $@
 
 # tests of the rules, the grammar, the statistics and the measures, which take seconds
 QUICK := tests/test_language.py tests/tools/test_rules.py tests/tools/test_proposing.py tests/tools/test_document.py \
