@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from holisticbias.errors import system_message
+from holisticbias.errors import system_errors_as
 from holisticbias_eval.errors import EvaluationError, RunError
 
 if TYPE_CHECKING:  # importing this module takes no time: each function imports what it needs
@@ -23,24 +22,8 @@ if TYPE_CHECKING:  # importing this module takes no time: each function imports 
     from holisticbias_eval.settings import Uses
     from holisticbias_eval.tasks.sources import ReleaseSource
 
-P = ParamSpec("P")
-R = TypeVar("R")
 
-
-def _with_own_errors(function: Callable[P, R]) -> Callable[P, R]:
-    """The function with every system error as an ``EvaluationError``, in the words that commands print."""
-
-    @wraps(function)
-    def called(*args: P.args, **named: P.kwargs) -> R:
-        try:
-            return function(*args, **named)
-        except OSError as error:
-            raise EvaluationError(system_message(error)) from error
-
-    return called
-
-
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def evaluate(
     model: str | Path | tuple[Any, Any] | None = None,
     release: str | Path | Release | None = None,
@@ -85,7 +68,7 @@ def evaluate(
     return ModelRun(run.result, restored(run.answers), run.tables)
 
 
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def open_run(folder: str | Path) -> ModelRun:
     """Read the run in a folder; raises ``RunError`` if it is damaged."""
     from holisticbias_eval.api_results import ModelRun
@@ -94,7 +77,7 @@ def open_run(folder: str | Path) -> ModelRun:
     return ModelRun(run.result, run.answers, run.tables)
 
 
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool = True, **settings: Any) -> Measurement:
     """Measure a user's table of scores, responses or texts: a file, an Arrow table, or a pandas or polars data frame.
 
@@ -113,7 +96,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     return Measurement(found.measurement.model_copy(update=of_file), found.tables, found.view, found.sections)
 
 
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def generate(
     model: str | Path | tuple[Any, Any] | None = None,
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
@@ -149,7 +132,7 @@ def generate(
     return ModelResponses(responses, generation.model_copy(update=of_file))
 
 
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def classify(
     texts: str | Path | Sequence[str] | pa.Table | Frame,
     classifier: str | Path,
@@ -175,7 +158,7 @@ def classify(
         return classify_table(Path(name), values, _display(progress)).table
 
 
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def mitigate(
     method: str | Sequence[str],
     model: str | Path | None = None,
@@ -215,7 +198,7 @@ def mitigate(
     return MitigatedModels(made.models, made.shown, made.page)
 
 
-@_with_own_errors
+@system_errors_as(EvaluationError)
 def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
     """Compare the second run with the first, each a run or its folder.
 

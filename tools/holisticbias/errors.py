@@ -1,5 +1,8 @@
 """Errors for users and callers of the API; the command line prints them as one line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 def in_one_line(said: object, most: int | None = 200) -> str:
     """The beginning of a text, or of what an error says, on one line of printable characters."""
@@ -20,6 +23,15 @@ class HolisticBiasError(Exception):
     """
 
     exit_code = 2
+
+
+@contextmanager
+def system_errors_as(error: type[HolisticBiasError]) -> Iterator[None]:
+    """Raise ``error`` in place of a system error within a block or a function, in the words that commands print."""
+    try:
+        yield
+    except OSError as cause:
+        raise error(system_message(cause)) from cause
 
 
 class WithdrawnVersionWarning(UserWarning):

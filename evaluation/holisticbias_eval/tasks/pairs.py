@@ -27,7 +27,8 @@ from holisticbias_eval.stereotypes.specifications import (
     with_specifications,
 )
 from holisticbias_eval.tasks import pair_files
-from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, pair_requests, pair_store
+from holisticbias_eval.tasks.pair_choices import choice_scorer
+from holisticbias_eval.tasks.pair_modes import HOW, pair_requests, pair_store
 from holisticbias_eval.tasks.requests import TaskRequests
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
