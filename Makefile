@@ -62,7 +62,7 @@ test: check
 oldest: build/oldest/.installed
 	build/oldest/bin/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-# torch and the tools of the tests are those of constraints.txt
+# torch is that of constraints.txt, and the tools of the tests are the newest
 build/oldest/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv build/oldest
 	build/oldest/bin/python -m pip install --quiet --constraint constraints.txt torch uv

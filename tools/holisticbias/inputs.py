@@ -10,7 +10,7 @@ from typing import cast
 
 from holisticbias.errors import HolisticBiasError, in_one_line
 
-_HALF = re.compile("[\ud800-\udfff]")
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def path_of(argument: str, value: object, error: type[HolisticBiasError]) -> Pat
 
 def refuse_broken(argument: str, text: str, error: type[HolisticBiasError]) -> None:
     """Raise ``error`` for a text that no file and no name of a file can hold."""
-    broken = "half a character" if _HALF.search(text) else "a null character" if "\0" in text else None
+    broken = "half a character" if HALF_CHARACTER.search(text) else "a null character" if "\0" in text else None
     if broken:
         raise error(f"{argument}: {text[:80]!r} has {broken}, which no file can hold: remove it")
 

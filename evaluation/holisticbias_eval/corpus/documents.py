@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from holisticbias.inputs import HALF_CHARACTER
+
 FIELDS = ("body", "text", "comment")
 """Fields that hold the text of a document, the first that a row has."""
 _DATES = ("created_utc", "date", "timestamp", "created_at")
 _MILLISECONDS = 1e11  # seconds since 1970 are smaller until the year 5138
 _ID = 200  # characters
-_LONE = re.compile("[\ud800-\udfff]")
 _DELETED = re.compile(r"\s*\[\s*(?:deleted|removed)\b[^\]]*\]\s*", re.IGNORECASE)
 _BOT_NAME = re.compile(r"(?i:automoderator|.*[-_]bot)|.*[a-z0-9](?:Bot|BOT)")
 _BOT_WORDS = re.compile(r"\bi(?:['’]?m| am) a bot\b", re.IGNORECASE)  # noqa: RUF001 - both forms that people write
@@ -66,7 +67,7 @@ def row_document(row: Mapping[str, object], place: str, field: str | None) -> Te
         return None
     author = row.get("author")
     return TextDocument(
-        text=_LONE.sub("\ufffd", text),
+        text=HALF_CHARACTER.sub("\ufffd", text),
         place=place,
         identifier=_identifier(row.get("id")),
         date=next((found for name in _DATES if (found := read_date(row.get(name))) is not None), None),
@@ -105,7 +106,7 @@ def bare_identifier(identifier: str) -> str:
 def _identifier(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    return _LONE.sub("\ufffd", str(value)).strip()[:_ID] or None
+    return HALF_CHARACTER.sub("\ufffd", str(value)).strip()[:_ID] or None
 
 
 def clean(text: str) -> str:

@@ -67,10 +67,10 @@ class TermFinder(Generic[T]):
         for term, of in terms:
             written = _plain(term.removesuffix("*"))
             first.setdefault((written.casefold(), is_stem(term)), (written, of))
-        ordered = sorted(first, key=lambda one: (-len(one[0]), one))
+        ordered = sorted(first.items(), key=lambda one: (-len(one[0][0]), one[0]))
         start, end = (_START_IN_COMPOUND, _END_IN_COMPOUND) if in_compounds else (START, END)
-        bodies = [term_body(first[one][0]) + (r"\w*" if one[1] else end) for one in ordered]
-        self._of = [first[one][1] for one in ordered]
+        bodies = [term_body(written) + (r"\w*" if stem else end) for (_, stem), (written, _) in ordered]
+        self._of = [of for _, (_, of) in ordered]
         self._mention = re.compile(f"{start}(?:{'|'.join(bodies) or '(?!)'})", re.IGNORECASE)
         # slower, and says which term a mention is: only a pattern knows which letters it takes for equal
         self._term = re.compile("|".join(f"({body})" for body in bodies), re.IGNORECASE)
@@ -78,9 +78,8 @@ class TermFinder(Generic[T]):
     def find(self, text: str) -> Iterator[Mention[T]]:
         """Yield the mentions in a text, in order; they do not overlap."""
         for match in self._mention.finditer(text):
-            term = self._term.fullmatch(match.group())
-            if term and term.lastindex:
-                yield Mention(match.start(), match.end(), self._of[term.lastindex - 1])
+            term: Any = self._term.fullmatch(match.group())  # never None: a mention is one of the terms
+            yield Mention(match.start(), match.end(), self._of[term.lastindex - 1])
 
 
 def target_words(specification: Specification) -> Iterator[TargetTerm]:

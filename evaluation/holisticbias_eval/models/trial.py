@@ -1,7 +1,7 @@
 """Plan a run of responses or pairs: count what the store lacks, and time a few."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,20 @@ _SPREAD = 0.6
 """How far the speed of a whole run is from that of a trial: its batches are larger, and rows differ in length."""
 _LONG = 600.0
 """Seconds from which a run has advice, and that a shorter run takes."""
+
+
+def time_range(seconds: tuple[float, float]) -> str:
+    """A range of seconds in words."""
+    low, high = map(duration, seconds)
+    return low if low == high else f"{low} to {high}"
+
+
+def shortening(ways: Mapping[str, str], usable: Collection[str], answers: str) -> str:
+    """Advice to shorten a run by ``--small`` or one of ``ways``; empty if none of these settings is ``usable``."""
+    words = [said for name, said in {"small": "--small (100 descriptors)", **ways}.items() if name in usable]
+    if not words:
+        return ""
+    return f"To shorten it: {', or '.join(words)}; finished {answers} are kept, and a longer run continues from them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +51,15 @@ class TrialPlan:
         asked = f"{self.missing:,} of {self.count:,} {self.what}"
         if not self.missing:
             return f"{asked}: all are in the store"
-        low, high = map(duration, self.seconds)
-        return f"{asked}: {low if low == high else f'{low} to {high}'}"
+        return f"{asked}: {time_range(self.seconds)}"
 
     def advice(self) -> str:
         """Ways to shorten the run; empty if it is short, or nothing shortens it."""
         fewer = max(1, int(self.missing * _LONG / max(self.seconds[1], 1e-9)))
         fewer -= fewer % 10 ** (len(str(fewer)) - 1)
-        ways = {
-            "small": "--small (100 descriptors)",
-            "limit": f"--limit {fewer} (at most {duration(_LONG)})",
-        }
-        named = [words for name, words in ways.items() if name in self.shorter]
-        if self.seconds[1] <= _LONG or not named:
+        if self.seconds[1] <= _LONG:
             return ""
-        return f"To shorten it: {', or '.join(named)}; finished answers are kept, and a longer run continues from them"
+        return shortening({"limit": f"--limit {fewer} (at most {duration(_LONG)})"}, self.shorter, "answers")
 
 
 def plan_trial(

@@ -58,7 +58,8 @@ def test_figures_that_were_removed_by_hand_are_not_shown(run: Run) -> None:
     for step in (2, 3, 7):
         figures = run.result.figures[::step]
         sparse = replace(run, result=run.result.model_copy(update={"figures": figures}))
-        sound_page(render_page(run_report(sparse)))
+        page = sound_page(render_page(run_report(sparse)))
+        assert "tiny-gpt2" in page.all("title")[0][1]
 
 
 def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:

@@ -103,7 +103,8 @@ def read_prompts(model: Any, prompts: Sequence[Sequence[int]], cache: SlotCache)
     read = [_read(model, tree, packs[start : start + together]) for start in range(0, len(packs), together)]
     place = _places(tree, starts, lengths)
     for layer in range(len(cache.layers)):
-        both = [_nodes(read, layer, which, place, model.device) for which in (0, 1)]
+        parts = [part.pop(0) for part in read]  # what was read is dropped layer by layer, as the cache fills
+        both = [_nodes([part[which] for part in parts], place, model.device) for which in (0, 1)]
         cache.fill(layer, *both)
 
 
@@ -135,7 +136,7 @@ def _inner_positions(tree: Tree) -> Int32s:
     return position
 
 
-def _nodes(read: list[list[tuple[Tensor, Tensor]]], layer: int, which: int, place: Ints, device: Any) -> Tensor:
-    """The keys (0) or values (1) of a layer at these nodes, shape ``[rows, heads, slots, width]``."""
-    nodes = torch.cat([part[layer][which] for part in read])
+def _nodes(read: list[Tensor], place: Ints, device: Any) -> Tensor:
+    """The keys or the values of a layer at these nodes, shape ``[rows, heads, slots, width]``."""
+    nodes = torch.cat(read)
     return nodes[torch.from_numpy(place).to(device)].transpose(1, 2)

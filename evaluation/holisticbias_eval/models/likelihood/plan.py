@@ -12,6 +12,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.spans import Spans, joined
+from holisticbias_eval.models.trial import shortening, time_range
 from holisticbias_eval.progress import duration
 
 _COUNTED, _PLACES = 512, 48
@@ -48,12 +49,11 @@ class Plan:
         about = "" if self.counted else "about "
         if not self.missing:
             return f"0 of {about}{self.texts:,} texts to score: all have scores in the store"
-        low, high = (duration(seconds) for seconds in self.seconds)
         tokens = "about " if self.counted and not self.exact else ""
         return (
             f"{about}{self.missing:,} of {self.texts:,} texts to score: "
             f"{tokens}{self.work.tokens:,} tokens, {self.work.forward:,} of them forward tokens; "
-            f"{low if low == high else f'{low} to {high}'}"
+            f"{time_range(self.seconds)}"
         )
 
     def of(self, texts: int, missing: int) -> Self:
@@ -69,14 +69,12 @@ class Plan:
         """Ways to shorten the run; empty if it is short, or nothing shortens it."""
         takes = duration(self.seconds[1] * _FEW / max(1, self.missing))
         ways = {
-            "small": "--small (100 descriptors)",
             "where": "--where axis=ability (some axes)",
             "limit": f"--limit {_FEW} (at most {takes})",
         }
-        named = [words for name, words in ways.items() if name in self.shorter]
-        if self.seconds[1] < _LONG or self.missing <= _FEW or not named:
+        if self.seconds[1] < _LONG or self.missing <= _FEW:
             return ""
-        return f"To shorten it: {', or '.join(named)}; finished scores are kept, and a longer run continues from them"
+        return shortening(ways, self.shorter, "scores")
 
 
 def plan_work(
