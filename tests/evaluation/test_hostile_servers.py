@@ -139,6 +139,13 @@ def test_one_line_soon(serve: Serve, reply: Reply, expected: str) -> None:
     assert str(raised.value).isprintable()
 
 
+def test_an_address_without_v1_is_hinted_at(serve: Serve) -> None:
+    base = serve(sends(sized(b"{}", b"HTTP/1.1 404 Not Found\r\n")))
+    for address, hint in ((base, r" \(most addresses end in /v1\)$"), (f"{base}/v1", r"answers with 404: {}$")):
+        with pytest.raises(ModelError, match=hint):
+            ServerClient(address, LIMITS).post("completions", {})
+
+
 def test_an_answer_is_not_held_decompressed(serve: Serve) -> None:
     """A body of 200 MB after decompression takes no more memory than the longest answer and some buffers."""
     compressed()
