@@ -59,17 +59,20 @@ class Repository:
     commits: dict[str, dict[str, Stored]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
 
-    def add(self, files: Mapping[str, Stored], title: str) -> str:
-        parent = self.log[-1] if self.log else ""
+    def add(self, files: Mapping[str, Stored], title: str, branch: str = "main") -> str:
+        parent = self.branches.get(branch, "")
         listed = "".join(f"{name} {file.oid}\n" for name, file in sorted(files.items()))
         oid = hashlib.sha1(f"{parent}\n{title}\n{listed}".encode(), usedforsecurity=False).hexdigest()
         self.commits[oid] = dict(files)
         self.log.append(oid)
+        self.branches[branch] = oid
         return oid
 
     def find(self, revision: str) -> str | None:
-        named = {"main": self.log[-1], "refs/heads/main": self.log[-1], **self.tags}
+        named = {**self.branches, **self.tags}
+        named |= {f"refs/heads/{branch}": oid for branch, oid in self.branches.items()}
         named |= {f"refs/tags/{tag}": oid for tag, oid in self.tags.items()}
         return named.get(revision, revision if revision in self.commits else None)
 
@@ -253,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def commit(self, user: User | None, body: bytes, query: dict[str, str], repo: str, rev: str) -> Reply:
         repository = self._writable(repo, user)
-        head = repository.log[-1]
+        head = self._commit_of(repository, rev)
         files = dict(repository.commits[head])
         title = ""
         for line in body.splitlines():
@@ -274,7 +277,7 @@ class _Handler(BaseHTTPRequestHandler):
                     raise RefusedError(400, message="there is no such file to delete")
             else:
                 raise RefusedError(400, message=f"unknown step {key}")
-        oid = repository.add(files, title)
+        oid = repository.add(files, title, rev)
         return as_json({"commitUrl": f"{self.hub.url}/datasets/{repo}/commit/{oid}", "commitOid": oid, "success": True})
 
     def tag(self, user: User | None, body: bytes, query: dict[str, str], repo: str, rev: str) -> Reply:
@@ -285,11 +288,21 @@ class _Handler(BaseHTTPRequestHandler):
         repository.tags[name] = self._commit_of(repository, rev)
         return as_json({})
 
+    def branch(self, user: User | None, body: bytes, query: dict[str, str], repo: str, rev: str) -> Reply:
+        repository = self._writable(repo, user)
+        if rev in repository.branches:
+            raise RefusedError(409, message="Reference already exists")
+        repository.branches[rev] = self._commit_of(repository, json.loads(body)["startingPoint"])
+        return as_json({})
+
     def refs(self, user: User | None, body: bytes, query: dict[str, str], repo: str) -> Reply:
         repository = self.hub.open(repo, user)
-        main = {"name": "main", "ref": "refs/heads/main", "targetCommit": repository.log[-1]}
-        tags = [{"name": t, "ref": f"refs/tags/{t}", "targetCommit": oid} for t, oid in repository.tags.items()]
-        return as_json({"branches": [main], "tags": tags, "converts": []})
+        places = {"heads": repository.branches, "tags": repository.tags}
+        heads, tags = (
+            [{"name": name, "ref": f"refs/{place}/{name}", "targetCommit": oid} for name, oid in held.items()]
+            for place, held in places.items()
+        )
+        return as_json({"branches": heads, "tags": tags, "converts": []})
 
     def info(self, user: User | None, body: bytes, query: dict[str, str], repo: str, rev: str = "main") -> Reply:
         repository = self.hub.open(repo, user)
@@ -374,6 +387,7 @@ ROUTES: tuple[tuple[tuple[str, ...], str, Callable[..., Reply]], ...] = (
     (("PUT",), "/lfs/(?P<blob>[0-9a-f]{64})", _Handler.upload),
     (("POST",), f"/api/datasets/{_REPO}/commit/{_REV}", _Handler.commit),
     (("POST",), f"/api/datasets/{_REPO}/tag/{_REV}", _Handler.tag),
+    (("POST",), f"/api/datasets/{_REPO}/branch/{_REV}", _Handler.branch),
     (("GET",), f"/api/datasets/{_REPO}/refs", _Handler.refs),
     (("GET",), f"/api/datasets/{_REPO}", _Handler.info),
     (("GET",), f"/api/datasets/{_REPO}/revision/{_REV}", _Handler.info),

@@ -13,10 +13,11 @@ from tests.tools.test_preview import whole
 
 from holisticbias.compile.sentence_changes import ChangedSentence
 from holisticbias.compile.tables import compile_sentences
-from holisticbias.contribute.diff import Bump, Change, Comparable, Difference, SentenceCount, compare
+from holisticbias.contribute.diff import Bump, Change, Comparable, Difference, SentenceCount, compare, compare_versions
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
 from holisticbias.source.findings import Finding
+from holisticbias.terms.catalog import Catalog
 from small_terms import DESCRIPTORS, IM, LIKE, TEMPLATES, Values, small_catalog
 
 
@@ -68,6 +69,14 @@ def test_an_article_rule_alone_changes_sentences_and_fields_say_what_was_and_wha
         ("reworded", (("text", "kind", "nice"),)),
         ("moved", (("bucket", "none", "b"),)),
     ]
+
+
+def test_lists_within_a_value_are_in_parentheses(catalog: Catalog) -> None:
+    newest = catalog.versions[-1]
+    changed = {entry.id: entry.fields for entry in compare_versions(catalog, "3.0.0", newest).entries}
+    [(key, before, after)] = changed["bold.american-actresses"]
+    assert (key, before) == ("forms", "none")
+    assert after.startswith("(actress, actor) (holisticbias-3-1) ")
 
 
 revisions = st.builds(

@@ -16,6 +16,7 @@ import yaml
 from folders import contents, replaced, stale_files
 from full_disk import full_disk
 from holisticbias import build_release, open_release, write_release
+from holisticbias.contribute import release_files
 from holisticbias.contribute.freeze import freeze
 from holisticbias.contribute.release_files import complete_release
 from holisticbias.errors import PublishError, SourceError, WithdrawnVersionWarning
@@ -268,6 +269,25 @@ def test_a_changelog_that_cannot_be_written_is_an_error(project: Path, invoke: I
     (project / "pyproject.toml").write_text(TOWNCRIER, "utf-8")
     invoke.printed("releases", "--freeze", "0.1.0", "--source", project)
     assert "## 0.1.0 (" in (project / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_an_interrupted_changelog_is_finished(project: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fragments that the changelog has, as a killed command or a locked git index leaves them, are removed."""
+    arguments, folder = ("releases", "--freeze", "0.1.0", "--source", project), project / "changes"
+    monkeypatch.setattr(release_files, "complete_release", Mock(side_effect=KeyboardInterrupt))
+    code, _, errors = invoke(*arguments)
+    assert (code, "run holisticbias releases --freeze 0.1.0 to finish" in errors) == (130, True)
+    monkeypatch.undo()
+    collected = (folder / "+kind.terms.md").read_text("utf-8")
+    assert "removed" in invoke.printed(*arguments)
+    changelog = (project / "CHANGELOG.md").read_text("utf-8")
+    (folder / "+kind.terms.md").write_text(collected, "utf-8")
+    (folder / "+later.terms.md").write_text("Adds a later word.\n", "utf-8")
+    said = invoke.printed(*arguments)
+    assert f"removed {folder / '+kind.terms.md'}" in said
+    assert "Write the changelog" not in said
+    assert {path.name for path in folder.iterdir()} == {"README.md", "+later.terms.md"}
+    assert (project / "CHANGELOG.md").read_text("utf-8") == changelog
 
 
 def test_the_citation_names_the_newest_published_version(root: Path, catalog: Catalog) -> None:

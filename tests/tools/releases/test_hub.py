@@ -74,6 +74,23 @@ def test_the_next_version_replaces_all_files_and_leaves_the_last_as_it_was(hub: 
     assert len(repository.log) == 4
 
 
+def test_an_older_version_leaves_the_newer_one_on_main(hub: Hub, build: Build) -> None:
+    """Its own branch continues after an interruption; publishing it again does nothing."""
+    older, newer = build("older", "0.1.0"), build("newer", "0.2.0")
+    publish_release(newer, REPO)
+    repository = hub.repositories[REPO]
+    main = repository.branches["main"]
+    hub.fault = lambda number, method, path: "500" if "/tag/" in path else None
+    with pytest.raises(HubError):
+        publish_release(older, REPO)
+    hub.fault = lambda number, method, path: None
+    assert publish_release(older, REPO).outcome == "finished"
+    assert publish_release(older, REPO).outcome == "already published"
+    assert (held(hub, "v0.1.0"), held(hub, "v0.2.0")) == (contents(older), contents(newer))
+    assert repository.branches == {"main": main, "0.1.0": repository.tags["v0.1.0"]}
+    assert len(repository.log) == 3
+
+
 def test_a_published_version_is_never_written_over(hub: Hub, build: Build, catalog: Catalog, tmp_path: Path) -> None:
     folder = build("first", "0.2.0")
     publish_release(folder, REPO)

@@ -84,7 +84,11 @@ def _freeze(root: Path, version: str | None) -> None:
         _require_number(version, "--freeze")
     version, digest = freeze(root, version, options.today())
     write(f"{version}: digest {digest}; its record is in releases/")
-    write_changed(complete_release(root, version))
+    try:
+        changed = complete_release(root, version)
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"run holisticbias releases --freeze {version} to finish") from error
+    write_changed(changed)
     write("\nLeft to do:")
     for number, step in enumerate(remaining_steps(root, load_catalog(root), version), 1):
         write(f"{number}. {step}")

@@ -172,7 +172,8 @@ def _field_changes(old_group: str, old: Entry, group: str, new: Entry) -> Iterat
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return " ".join(_shown(v) for v in value.values() if v not in (None, ()))
+        shown = (f"({_shown(v)})" if isinstance(v, tuple) else _shown(v) for v in value.values() if v not in (None, ()))
+        return " ".join(shown)
     if isinstance(value, tuple | list):
         return ", ".join(map(_shown, value)) or "none"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -44,12 +44,12 @@ def complete_release(root: Path, version: str) -> tuple[Path, ...]:
     texts = {**_citation(root, version, date), **_list_of_entries(root, catalog, version)}
     write_files(texts)
     collected = _changelog(root, version, date)
-    return (*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))
+    return tuple(dict.fromkeys((*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))))
 
 
 def remaining_steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]:
     """The remaining steps for a frozen version, in order."""
-    if fragments(root):
+    if fragments(root) and not _has_section(root, version):
         yield f"Write the changelog: pip install towncrier, then towncrier build --version {version}"
     if (root / CHANGELOG).is_file():
         yield f"Read the section on {version} in {CHANGELOG}; releases/{version}.changes.json has the numbers"
@@ -92,8 +92,7 @@ def _citation(root: Path, version: str, date: str) -> dict[Path, str]:
 def _list_of_entries(root: Path, catalog: Catalog, version: str) -> dict[Path, str]:
     """A fragment of the changelog with the entries that a version changed; empty if the changelog has the version."""
     older = [v for v in catalog.published if version_key(v) < version_key(version)]
-    changelog = root / CHANGELOG
-    if not older or not changelog.is_file() or f"## {version} (" in changelog.read_text("utf-8"):
+    if not older or not (root / CHANGELOG).is_file() or _has_section(root, version):
         return {}
     changes = compare_versions(catalog, older[-1], version)
     groups: dict[str, dict[str, list[EntryChange]]] = {}
@@ -112,17 +111,35 @@ def _names(entries: Sequence[EntryChange]) -> str:
     return first_and_more(named, _LISTED)
 
 
+def _has_section(root: Path, version: str) -> bool:
+    path = root / CHANGELOG
+    return path.is_file() and f"## {version} (" in path.read_text("utf-8")
+
+
 def _changelog(root: Path, version: str, date: str) -> tuple[Path, ...]:
-    """Let towncrier move the fragments to the changelog; empty if there are none, or without towncrier."""
-    collected = fragments(root)
-    if not collected or not (root / "pyproject.toml").is_file() or find_spec("towncrier") is None:
+    """Let towncrier write the fragments to the changelog, and remove them; the changed files.
+
+    There are none without fragments or towncrier. If the changelog has the version, an earlier call was interrupted:
+    only the fragments that it contains are removed. Git need not be able to remove them: another process may use it.
+    """
+    if not fragments(root) or not (root / "pyproject.toml").is_file() or find_spec("towncrier") is None:
         return ()
-    command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", version, "--date", date]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
-    if done.returncode != 0:
-        reason = " ".join((done.stderr or done.stdout).split())[-300:]
-        raise SourceError(f"{version} is frozen, but towncrier could not write {CHANGELOG}: {reason}")
-    return (root / CHANGELOG, *collected)
+    if not _has_section(root, version):
+        command = [sys.executable, "-m", "towncrier", "build", "--keep"]
+        options = ["--version", version, "--date", date]
+        done = subprocess.run([*command, *options], cwd=root, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+        if done.returncode != 0:
+            reason = " ".join((done.stderr or done.stdout).split())[-300:]
+            raise SourceError(f"{version} is frozen, but towncrier could not write {CHANGELOG}: {reason}")
+    written = _words(root / CHANGELOG)
+    collected = [path for path in fragments(root) if _words(path) in written]
+    for path in collected:
+        path.unlink()
+    return (root / CHANGELOG, *collected) if collected else ()
+
+
+def _words(path: Path) -> str:
+    return " ".join(path.read_text("utf-8").split())
 
 
 _KEYS = ("since", "until", "version")

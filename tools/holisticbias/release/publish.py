@@ -19,7 +19,7 @@ from holisticbias.errors import PublishError, ReleaseError
 from holisticbias.release.hub import check_name, hub_errors, hub_library, tag_of
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
 from holisticbias.release.verify import recorded_version, verify_release
-from holisticbias.terms.versions import NEXT
+from holisticbias.terms.versions import NEXT, is_number, version_key
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -42,8 +42,12 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class _Remote:
-    """State of a repository: newest commit, commit of the tag, files to upload and to delete."""
+    """State of a repository: branch to publish on, its newest commit, commit of the tag, files to upload and to delete.
 
+    The branch is ``main``, or the version's own if a newer version has a tag, so that ``main`` has the newest version.
+    """
+
+    branch: str
     head: str
     tagged: str | None
     differing: tuple[str, ...]
@@ -102,9 +106,10 @@ def _passing(error: Exception) -> bool:
 
 
 def _publish(api: HfApi, folder: Path, repo: str, manifest: Manifest, *, private: bool, dry_run: bool) -> Publication:
-    tag = tag_of(manifest.version)
+    version = manifest.version
+    tag = tag_of(version)
     ours = {name: folder / name for name in sorted({*manifest.files, MANIFEST, CHECKSUMS})}
-    remote = _remote(api, repo, tag, ours, create=not dry_run, private=private)
+    remote = _remote(api, repo, version, ours, create=not dry_run, private=private)
     if remote is None:
         return Publication("planned", repo, tag, None, tuple(ours))
     if remote.tagged is not None:
@@ -121,7 +126,7 @@ def _publish(api: HfApi, folder: Path, repo: str, manifest: Manifest, *, private
 
 
 def _remote(
-    api: HfApi, repo: str, tag: str, ours: Mapping[str, Path], *, create: bool, private: bool
+    api: HfApi, repo: str, version: str, ours: Mapping[str, Path], *, create: bool, private: bool
 ) -> _Remote | None:
     """The state of the repository, which is created if missing; None if missing in a dry run."""
     errors = hub_library().errors
@@ -135,12 +140,16 @@ def _remote(
     if private and not info.private:
         raise PublishError(f"{repo} exists and is public: --private is for a new repository")
     refs = api.list_repo_refs(repo, repo_type="dataset")
-    head = next(ref.target_commit for ref in refs.branches if ref.name == "main")
-    tagged = next((ref.target_commit for ref in refs.tags if ref.name == tag), None)
+    tags, branches = ({ref.name: ref.target_commit for ref in listed} for listed in (refs.tags, refs.branches))
+    published = [name.removeprefix("v") for name in tags]
+    newer = any(is_number(name) and version_key(name) > version_key(version) for name in published)
+    branch = version if newer else "main"
+    head = branches.get(branch, branches["main"])
     theirs = _their_files(api, repo, head)
     return _Remote(
+        branch,
         head,
-        tagged,
+        tags.get(tag_of(version)),
         tuple(name for name, path in ours.items() if theirs.get(name) not in (_blob_id(path), file_entry(path).sha256)),
         tuple(name for name in theirs if name not in ours and name != ".gitattributes"),
     )
@@ -173,13 +182,21 @@ def _same_rows(api: HfApi, repo: str, tag: str, commit: str, manifest: Manifest)
 def _commit(api: HfApi, folder: Path, repo: str, manifest: Manifest, remote: _Remote) -> str:
     """Make one commit that contains exactly the release; the Hub refuses it if the repository changed meanwhile."""
     hub = hub_library()
+    if remote.branch != "main":
+        api.create_branch(repo, repo_type="dataset", branch=remote.branch, revision=remote.head, exist_ok=True)
     operations = [
         *(hub.CommitOperationAdd(name, folder / name) for name in remote.differing),
         *(hub.CommitOperationDelete(name) for name in remote.stale),
     ]
     title, digest, head = f"HolisticBias {manifest.version}", f"digest {manifest.digest}", remote.head
     done = api.create_commit(
-        repo, operations, repo_type="dataset", commit_message=title, commit_description=digest, parent_commit=head
+        repo,
+        operations,
+        repo_type="dataset",
+        revision=remote.branch,
+        commit_message=title,
+        commit_description=digest,
+        parent_commit=head,
     )
     return str(done.oid)
 
