@@ -13,7 +13,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.models.generation.requests import SamenessRecord
+from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
@@ -63,7 +63,7 @@ class Generation(FolderRecord):
     prompts_sha256: str | None
     generation: dict[str, str]
     counts: dict[str, int] = Field(default_factory=dict)
-    sameness: SamenessRecord | None = None
+    sameness: SampledRecord | SamenessRecord | None = None
     versions: dict[str, str]
     machine: str
 

@@ -15,8 +15,10 @@ from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.measure import share_changes
+from holisticbias_eval.report.gain_words import Labels
+from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import find_gains
-from holisticbias_eval.sections.tables import Table
+from holisticbias_eval.sections.tables import Paragraph, Table
 from holisticbias_eval.statistics.clusters import Moved, estimate
 from known import known
 
@@ -159,11 +161,19 @@ def test_a_change_of_release_is_the_datas_and_of_a_model_the_models() -> None:
     # gains and costs show the values that the change is of
     gain = next(g for g in find_gains(changes, ()) if g.keys == {"axis": "b"})
     assert gain.before == gain.after != of(changes, "b", "first").value
+    noted = "Likelihood Bias: on the sentences that both runs have."
+    assert [noted in notes_of(made) for made in (changes, compare(first, first))] == [True, False]
     assert of(changes, "a", "second_in_common").value != of(changes, "a", "second").value
     assert "first_in_common" not in {change.name for change in compare(first, first)}
     found = values(compare(first, without(other, "descriptor_id", "a.4")), "a")
     assert found["change"] != 0
     assert found["second"] - found["first"] == pytest.approx(sum(found[part] for part in PARTS))
+
+
+def notes_of(changes: Figures) -> str:
+    """The text of the chapter of gains and costs."""
+    sections = gains_chapter({"B": tuple(find_gains(changes, ()))}, Labels()).sections
+    return " ".join(block.text for block in sections[0].blocks if isinstance(block, Paragraph))
 
 
 def test_an_axis_that_only_one_run_has_is_missing_in_the_other() -> None:

@@ -19,7 +19,8 @@ from holisticbias_eval.models.settings import ModelSettings
 
 KEY = "sk-a/very+secret=key"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-LIMITS = ModelSettings(api_retries=1, api_timeout=0.6, api_wait=0.1, api_largest=1)
+LIMITS = ModelSettings(api_retries=1, api_timeout=60, api_wait=0.1, api_largest=1)
+HASTY = LIMITS.model_copy(update={"api_timeout": 0.6})
 Reply = Callable[[socket.socket, bytes], None]
 
 
@@ -132,11 +133,17 @@ def serve() -> Iterator[Serve]:
 )
 def test_one_line_soon(serve: Serve, reply: Reply, expected: str) -> None:
     """Neither time nor memory is the server's to decide."""
-    compressed()  # takes longer than a request may
-    client = ServerClient(serve(reply), LIMITS)
+    client = ServerClient(serve(reply), HASTY if "0.6 seconds" in expected else LIMITS)
     with pytest.raises(ModelError, match=expected) as raised:
         client.post("completions", {})
     assert str(raised.value).isprintable()
+
+
+def test_an_address_without_v1_is_hinted_at(serve: Serve) -> None:
+    base = serve(sends(sized(b"{}", b"HTTP/1.1 404 Not Found\r\n")))
+    for address, hint in ((base, r" \(most addresses end in /v1\)$"), (f"{base}/v1", r"answers with 404: {}$")):
+        with pytest.raises(ModelError, match=hint):
+            ServerClient(address, LIMITS).post("completions", {})
 
 
 def test_an_answer_is_not_held_decompressed(serve: Serve) -> None:

@@ -121,6 +121,24 @@ def test_an_interrupted_classification_names_the_store_of_its_labels(
     assert {path.name for path in tmp_path.iterdir()} == {"responses.csv", "store"}
 
 
+def test_a_server_that_stops_says_what_is_kept(
+    chat_server: Callable[[Answering], ChatServer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+) -> None:
+    def answer(body: Body, _: int) -> tuple[int, object]:
+        if asked(body) == "last":  # after the texts that are tried alone
+            return 500, {"error": "no more memory"}
+        return 200, message("Hello.")
+
+    monkeypatch.chdir(tmp_path)
+    Path("prompts.txt").write_text("one\ntwo\nthree\nfour\nlast\n")
+    server = ("--engine", "api", "--api-base", chat_server(answer).base, "--model", "m", "--api-retries", "0")
+    code, _, errors = invoke("generate", "--prompts", "prompts.txt", *server, "--store", "store", "--out", "run")
+    (folder,) = Path("store").iterdir()
+    said = f"4 of 5 responses are kept in {folder}; run the same command again to continue"
+    assert (code, errors.rstrip().splitlines()[-1].partition("; ")[2]) == (2, said)
+    assert not Path("run").exists()
+
+
 def test_an_interruption_does_not_wait_for_the_answer_of_a_server(
     chat_server: Callable[[Answering], ChatServer], tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
 from holisticbias_eval.sections.tables import Paragraph, ends
+from holisticbias_eval.settings import listed
 from holisticbias_eval.stereotypes.specifications import found_specifications, short_titles
 from holisticbias_eval.units import show, title
 
@@ -171,12 +172,15 @@ def counted(gains: Sequence[Gain]) -> str:
 
 
 def _notes(shown: Sequence[Gain]) -> Iterator[str]:
-    """The keys that names leave out, and the number of changes that chance alone would show."""
+    """The keys that names leave out, what is of shared sentences, and how many changes chance alone would show."""
     for measure in dict.fromkeys(g.measure for g in shown):
         info = MEASURES[measure].info
         usual = ", ".join(f"{key} {value}" for key, value in usual_keys(info).items())
         if usual:
             yield f"{info.title}: {usual}, unless a name says otherwise."
+    common = dict.fromkeys(MEASURES[g.measure].info.title for g in shown if g.common)
+    if common:
+        yield f"{listed(list(common))}: on the sentences that both runs have."
     yield "A gain is a change in a figure's direction, a cost the opposite; both are only as large as the table says."
     tested = sum(g.outcome in _TESTED for g in shown)
     if tested:

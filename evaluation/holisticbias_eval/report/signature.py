@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from holisticbias_eval.models.generation.requests import SampledRecord
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.contexts import UNSCORED
 from holisticbias_eval.results.signature import ReleaseSignature, Signature
@@ -56,6 +57,8 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield from _release_rows(release)
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
+        if isinstance(sameness, SampledRecord) and not sameness.varies:
+            yield "With another seed", "the same responses: the server may write the likeliest tokens"
     signed = {**signature.scoring, **signature.generation}
     names = {title(name) for name in signed}
     if signature.generation:

@@ -50,7 +50,8 @@ class Gain(Part):
     0) and the figure has a direction, a change if it has none. That of made-up words is the baseline, whatever it is.
     ``whole`` says that the figure is over everything that the measure covers, not of one axis, domain or specification.
     ``main`` says that it stands for its measure; the others are the same on another scale, or details. ``level`` says
-    that it is how much there is of something unwanted, not how much groups differ. ``chance`` is the value that the
+    that it is how much there is of something unwanted, not how much groups differ. ``common`` says that both values are
+    of the sentences that both runs have, because either run has others. ``chance`` is the value that the
     figure after does not exceed for 95% of permuted groups, and ``distribution`` the 95th percentile of its
     distribution if groups are equal, if the measure has them.
     """
@@ -71,6 +72,7 @@ class Gain(Part):
     whole: bool
     main: bool = True
     level: bool = False
+    common: bool = False
     chance: float | None = None
     distribution: float | None = None
     run: str = ""
@@ -157,6 +159,7 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, after
         whole=is_whole,
         main=is_whole and not baseline and (level or _is_main(change, kind)),
         level=level,
+        common=_in_common(change, changes, "first") is not None,
         run=run,
         **_points(change, figure, second, after),
     )
@@ -164,8 +167,13 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, after
 
 def _compared(change: Figure, changes: Figures, run: str) -> float | None:
     """The value of a run that the change is of: on the common items, if it is known on all and on these."""
-    found = (changes.get(change.measure, name, change.keys) for name in (f"{run}_in_common", run))
-    return next((figure.value for figure in found if figure is not None), None)
+    figure = _in_common(change, changes, run) or changes.get(change.measure, run, change.keys)
+    return None if figure is None else figure.value
+
+
+def _in_common(change: Figure, changes: Figures, run: str) -> Figure | None:
+    """A run's figure on the common items; None if the run has no others, or it is not known on all."""
+    return changes.get(change.measure, f"{run}_in_common", change.keys)
 
 
 def _kind(change: Figure, aims: Iterable[Aim]) -> Kind:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.models.generation.requests import SamenessRecord
+from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import BEYOND_LIMIT, Skipped, Terms
@@ -86,7 +86,7 @@ class Signature(Part):
     terms: Terms | None = Field(None, description="how many of the release's descriptors were measured")
     rounding: RoundingRecord | None = None
     exactness: ExactnessRecord | None = None
-    sameness: SamenessRecord | None = None
+    sameness: SampledRecord | SamenessRecord | None = None
     versions: dict[str, str]
     machine: str = Field(description="system, architecture, processor and its cores, and accelerators")
 

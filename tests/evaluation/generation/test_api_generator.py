@@ -11,7 +11,7 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.engines import store_of, stored
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
-from holisticbias_eval.models.generation.requests import SamenessRecord, respond_all
+from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord, respond_all
 from holisticbias_eval.models.server.generator import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
@@ -33,13 +33,14 @@ def test_a_request_says_everything_and_its_seed_depends_on_it_alone(chat_server:
     (body,) = [body for body in server.bodies if body["seed"] == seeds[0]]
     assert body == {
         "model": "tiny", "temperature": 1.0, "top_p": 0.95, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0,
-        "seed": seeds[0], "max_completion_tokens": 40,
+        "repeat_penalty": 1.0, "seed": seeds[0], "max_completion_tokens": 40,
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}],
     }  # fmt: skip
     assert set(server.paths) == {"/v1/chat/completions"}
     assert made.settings["seed"] == "3"
     assert made.settings["decoding_top_p"] == "0.95"
-    assert made.settings["sent"].startswith("min_p 0.0, repetition_penalty 1.0, temperature 1.0, top_k 0, top_p 0.95")
+    sent = "min_p 0.0, repeat_penalty 1.0, repetition_penalty 1.0, temperature 1.0, top_k 0, top_p 0.95"
+    assert made.settings["sent"].startswith(sent)
     assert json.loads(made.settings["conversation_text"])["messages"][1]["content"] == "{persona}\n{prompt}"
 
 
@@ -63,7 +64,7 @@ def test_the_limit_of_tokens_that_a_server_knows_is_found(chat_server: Any) -> N
         return 200, message("one " * written, tokens=written)
 
     greedy = generator(chat_server(older).base, DECODINGS.read("greedy"))
-    assert greedy.settings["sent"] == "repetition_penalty 1.0, temperature 0.0, seed"
+    assert greedy.settings["sent"] == "repeat_penalty 1.0, repetition_penalty 1.0, temperature 0.0, seed"
     assert respond_all(prompts(*PROMPTS), greedy, ignore).tokens.tolist() == [40] * 7
 
 
@@ -102,10 +103,22 @@ def test_responses_come_in_any_order_and_every_one_is_counted(chat_server: Any) 
 
 def test_whether_a_seed_gives_the_same_response_again_is_tried(chat_server: Any) -> None:
     requests = prompts(*PROMPTS)
-    assert generator(chat_server(echo).base).probe(requests) == SamenessRecord(tried=4, same=4)
+    assert generator(chat_server(echo).base).probe(requests) == SampledRecord(tried=4, same=4, varies=True)
     by_turn = generator(chat_server(lambda body, turn: (200, message(f"{turn}"))).base)
-    assert by_turn.probe(requests) == SamenessRecord(tried=4, same=0)
+    assert by_turn.probe(requests) == SampledRecord(tried=4, same=0, varies=True)
     assert by_turn.probe(prompts()) == SamenessRecord(tried=0, same=0)
+
+
+def test_a_server_that_does_not_sample_is_noticed(chat_server: Any) -> None:
+    """As `transformers serve`, if the model's own settings do not say that it samples."""
+    notices: list[str] = []
+    base = chat_server(lambda body, turn: (200, message("The likeliest."))).base
+    greedy = generator(base, DECODINGS.read("greedy"), notice=notices.append)
+    assert greedy.probe(prompts(*PROMPTS)) == SamenessRecord(tried=4, same=4)
+    assert not notices
+    found = generator(base, notice=notices.append).probe(prompts(*PROMPTS))
+    assert found == SampledRecord(tried=4, same=4, varies=False)
+    assert [said.startswith(f"{base} gives the same responses with another seed") for said in notices] == [True]
 
 
 def test_a_change_of_the_server_is_said_once(chat_server: Any) -> None:

@@ -16,6 +16,7 @@ Answer = tuple[int, Any]
 PROMPTS = [f"I'm a blicket {i}." for i in range(6)]
 PLAIN = Decoding(id="plain", method="sample", max_new_tokens=40, source="a test")
 COLD, NUCLEUS = (PLAIN.model_copy(update=change) for change in ({"temperature": 0.7}, {"top_p": 0.9}))
+BOTH = "repeat_penalty 1.0, repetition_penalty 1.0"
 COOLER = PLAIN.model_copy(update={"temperature": 0.7, "top_p": 0.9})
 
 
@@ -28,7 +29,7 @@ def mistral(body: Body, turn: int) -> Answer:
 
 def reasoning(body: Body, turn: int) -> Answer:
     """As OpenAI's reasoning models: the default temperature alone, and no other limit."""
-    for name in ("top_k", "min_p", "repetition_penalty"):
+    for name in ("top_k", "min_p", "repetition_penalty", "repeat_penalty"):
         if name in body:
             return 400, {"error": {"message": f"Unrecognized request argument supplied: {name}"}}
     if "max_tokens" in body:
@@ -46,6 +47,12 @@ def either(body: Body, turn: int) -> Answer:
     return 200, message("one")
 
 
+def older(body: Body, turn: int) -> Answer:
+    """Knows one name of the penalty, and refuses the other."""
+    refused = "repeat_penalty" in body
+    return (400, {"error": "unknown field repeat_penalty"}) if refused else (200, message("one"))
+
+
 def mute(body: Body, turn: int) -> Answer:
     """Refuses without a name."""
     return (400, {"error": "bad request"}) if {"seed", "top_p", "min_p"} & body.keys() else (200, message("one"))
@@ -54,12 +61,13 @@ def mute(body: Body, turn: int) -> Answer:
 @pytest.mark.parametrize(
     ("server", "decoding", "sent", "not_sent"),
     [
-        (mistral, PLAIN, "temperature 1.0, top_p 1.0", "top_k 0, min_p 0.0, repetition_penalty 1.0, seed"),
-        (reasoning, PLAIN, "seed", "top_k 0, min_p 0.0, repetition_penalty 1.0, temperature 1.0, top_p 1.0"),
-        (either, COLD, "min_p 0.0, repetition_penalty 1.0, temperature 0.7, top_k 0, seed", "top_p 1.0"),
-        (either, NUCLEUS, "min_p 0.0, repetition_penalty 1.0, top_k 0, top_p 0.9, seed", "temperature 1.0"),
-        (mute, PLAIN, "", "top_k 0, min_p 0.0, repetition_penalty 1.0, temperature 1.0, top_p 1.0, seed"),
-        (echo, PLAIN, "min_p 0.0, repetition_penalty 1.0, temperature 1.0, top_k 0, top_p 1.0, seed", None),
+        (mistral, PLAIN, "temperature 1.0, top_p 1.0", f"top_k 0, min_p 0.0, {BOTH}, seed"),
+        (reasoning, PLAIN, "seed", f"top_k 0, min_p 0.0, {BOTH}, temperature 1.0, top_p 1.0"),
+        (either, COLD, f"min_p 0.0, {BOTH}, temperature 0.7, top_k 0, seed", "top_p 1.0"),
+        (either, NUCLEUS, f"min_p 0.0, {BOTH}, top_k 0, top_p 0.9, seed", "temperature 1.0"),
+        (older, PLAIN, "min_p 0.0, repetition_penalty 1.0, temperature 1.0, top_k 0, top_p 1.0, seed", None),
+        (mute, PLAIN, "", f"top_k 0, min_p 0.0, {BOTH}, temperature 1.0, top_p 1.0, seed"),
+        (echo, PLAIN, f"min_p 0.0, {BOTH}, temperature 1.0, top_k 0, top_p 1.0, seed", None),
     ],
 )  # fmt: skip
 def test_neutral_settings_that_a_server_refuses_are_left_out_and_signed(

@@ -139,6 +139,17 @@ def test_a_card_may_name_labels_that_the_model_only_numbers(card: Write, save_cl
     assert started(card(model=str(folder), labels=["a", "b", "c"])).card.labels == ("a", "b", "c")
 
 
+def test_an_activation_that_the_model_contradicts_is_noticed(card: Write, save_classifier: Callable[..., Path]) -> None:
+    notices: list[str] = []
+    folder = str(save_classifier("Bert", problem_type="multi_label_classification"))
+    started(card(model=folder, activation="sigmoid"), notices)
+    assert not notices
+    started(card(model=folder, activation="softmax"), notices)
+    assert notices == [
+        "the card of made-up has the activation softmax, its model says multi_label_classification: check it"
+    ]
+
+
 def test_pickled_weights_are_refused(card: Write, bert: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
 

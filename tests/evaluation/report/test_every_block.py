@@ -13,6 +13,7 @@ import resvg_py
 from rich.cells import cell_len
 from rich.console import Console
 
+from fonts import needs_font
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.markdown import markdown_section, render_markdown
@@ -100,6 +101,7 @@ def test_a_drawing_has_no_markup_of_others_and_every_place_is_a_number(block: Bl
         assert float(element.get("width", "0").rstrip("%")) >= 0
 
 
+@needs_font
 def test_a_section_is_one_drawing_that_becomes_a_png_if_there_is_a_font(monkeypatch: pytest.MonkeyPatch) -> None:
     source = render_svg([draw(block) for block in (bars(), *awkward_blocks()[:5])], (HOSTILE,))
     assert render_png(source).startswith(b"\x89PNG")

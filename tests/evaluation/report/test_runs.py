@@ -6,6 +6,7 @@ from dataclasses import replace
 import pyarrow.compute as pc
 
 from altered import altered
+from holisticbias_eval.models.generation.requests import SampledRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import drawables
@@ -76,11 +77,13 @@ def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
     assert page.all("title")[0][1] == f"Two runs side by side: {report.runs[0]} and {report.runs[1]}"
 
 
-def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run) -> None:
+def test_a_quantized_file_rounding_exactness_and_a_server_that_does_not_sample_stand_in_the_signature(run: Run) -> None:
     signature = altered(run, model={"quantization": "Q4_1, F32", "file_sha256": "f11e" * 16}).result.signature
     exact = ExactnessRecord(method="prefix trees", texts=8, error=0.00021, plain_error=0.00022)
     lost = RoundingRecord(dtype="bfloat16", texts=128, largest=0.514, mean=0.02)
-    rows = dict(signature_rows(signature.model_copy(update={"exactness": exact, "rounding": lost})))
+    drawn = SampledRecord(tried=4, same=4, varies=False)
+    rows = dict(signature_rows(signature.model_copy(update={"exactness": exact, "rounding": lost, "sameness": drawn})))
+    assert rows["With another seed"] == "the same responses: the server may write the likeliest tokens"
     assert rows["Quantization"] == "Q4_1, F32"
     assert rows["File, SHA-256"] == "f11e" * 16
     assert rows["Exactness"] == (

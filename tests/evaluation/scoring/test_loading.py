@@ -170,6 +170,8 @@ def test_a_gguf_file_that_is_not_there_or_lies_in_a_folder(gguf_file: Path, tmp_
         start_scorer(str(tmp_path / "nothing.gguf"), ignore)
     with pytest.raises(ModelError, match=r"no config.json; for its GGUF file, --model .*tiny.Q4_1.gguf"):
         start_scorer(str(gguf_file.parent), ignore)
+    with pytest.raises(ModelError, match="of a server, give --engine api, --api-base URL"):
+        start_scorer("http://localhost:8000/v1", ignore)
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="the system has no file whose start cannot be read")

@@ -74,6 +74,12 @@ class SamenessRecord(Part):
     same: int
 
 
+class SampledRecord(SamenessRecord):
+    """The same of a server that should sample; ``varies`` is whether a response differed with another seed."""
+
+    varies: bool
+
+
 class Generator(Model, ABC):
     """Answers prompts with one model, one decoding and one seed.
 

@@ -182,6 +182,8 @@ def find_source(name: str, revision: str | None = None) -> ModelFiles:
     if path.is_dir():
         _refuse_incomplete(path)
     elif name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(GGUF):
+        if name.startswith(("http://", "https://")):
+            raise ModelError(f"{name}: of a server, give --engine api, --api-base URL and the model's name")
         raise ModelError(f"{name}: no such model {'file' if name.endswith(GGUF) else 'folder'}")
     options = {"trust_remote_code": False, "local_files_only": path.is_dir() or not hub_has_address()}
     return ModelFiles(name, options if revision is None else {**options, "revision": revision})

@@ -17,7 +17,13 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control
-from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
+from holisticbias_eval.models.generation.requests import (
+    Generator,
+    PromptRequests,
+    Responses,
+    SamenessRecord,
+    SampledRecord,
+)
 from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, request_threads
 from holisticbias_eval.models.server.openai import WITHHELD, Answer, Endpoint, OpenAI, read_answer, user_turn
@@ -26,9 +32,11 @@ from holisticbias_eval.progress import Notice, Progress
 
 _LIMITS = {"chat": ("max_completion_tokens", "max_tokens"), "completions": ("max_tokens",)}
 _FORMAT = "response_format"
-_NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "seed": None}
+_PENALTIES = {"repetition_penalty": 1.0, "repeat_penalty": 1.0}
+"""Two names of one setting: vLLM's and llama.cpp's. A server that does not know one of them ignores or refuses it."""
+_NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, **_PENALTIES, "seed": None}
 """Values without effect: a server that refuses one is asked without it. The seed, null here, is each request's own."""
-_STEPS = (("top_k", "min_p", "repetition_penalty"), ("temperature", "top_p"), ("seed",), (_FORMAT,))
+_STEPS = (("top_k", "min_p", *_PENALTIES), ("temperature", "top_p"), ("seed",), (_FORMAT,))
 """What a server that refuses a request without naming a setting is asked without, one after another."""
 _TRIAL = "Count from 1 to 100, in words."
 _TRIED = 4
@@ -50,6 +58,7 @@ class ApiGenerator(Generator):
         conversation: ConversationOptions, settings: ModelSettings, response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._endpoint, self._longest = settings.api_endpoint, decoding.max_new_tokens
+        self._draws = decoding.method == "sample"
         sends: dict[str, Any] = {**_sampling(decoding), "seed": None}
         sends |= {} if response_format is None else {_FORMAT: response_format}
         neutral = {key for key, value in sends.items() if key == _FORMAT or value == _NEUTRAL.get(key)}
@@ -103,19 +112,28 @@ class ApiGenerator(Generator):
                 raise failed
 
     def probe(self, requests: PromptRequests) -> SamenessRecord:
-        """Answer a few requests one by one, and again all at once."""
+        """Answer a few requests one by one, again all at once, and with another seed until a response differs."""
         few = range(min(_TRIED, len(requests)))
         alone = [self._ask(requests, row).text for row in few]
         with request_threads(len(few) or 1) as threads:
             together = [answer.text for answer in threads.map(lambda row: self._ask(requests, row), few)]
         same = sum(one == other for one, other in zip(alone, together, strict=True))
-        return SamenessRecord(tried=len(few), same=same)
+        written = [row for row in few if alone[row]] if self._draws else []
+        if not written:
+            return SamenessRecord(tried=len(few), same=same)
+        varies = any(self._ask(requests, row, self._seed + 1).text != alone[row] for row in written)
+        if not varies:
+            self._notice(
+                f"{self._client.server.base} gives the same responses with another seed: it may not sample, but write "
+                "the likeliest tokens (transformers serve does unless generation_config.json says do_sample: true)"
+            )
+        return SampledRecord(tried=len(few), same=same, varies=varies)
 
-    def _ask(self, requests: PromptRequests, row: int) -> Answer:
+    def _ask(self, requests: PromptRequests, row: int, seed: int | None = None) -> Answer:
         """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
         prompt, persona = requests.prompt[row], requests.persona[row]
-        seed = request_seed(self._seed, prompt, persona, int(requests.sample[row]))
-        return self._answer("".join(self._form.frame.pieces(persona, prompt)), seed)
+        own = request_seed(self._seed if seed is None else seed, prompt, persona, int(requests.sample[row]))
+        return self._answer("".join(self._form.frame.pieces(persona, prompt)), own)
 
     def _batch(self, answers: Mapping[int, Answer], progress: Progress) -> tuple[Ints, Responses]:
         progress(len(answers))
@@ -135,7 +153,8 @@ class ApiGenerator(Generator):
 
     def _left_out(self) -> str:
         """The settings that the server does not take, with their values; empty if there are none."""
-        left_out = {name: value for name, value in self._client.left_out.items() if name in _NEUTRAL}
+        known = _PENALTIES if _PENALTIES.keys() & self._client.sends.keys() else ()
+        left_out = {n: value for n, value in self._client.left_out.items() if n in _NEUTRAL and n not in known}
         return ", ".join(name if value is None else f"{name} {value}" for name, value in left_out.items())
 
     def _about(self, left_out: str, control: str) -> Mapping[str, str]:
@@ -226,9 +245,9 @@ def _sampling(decoding: Decoding) -> Mapping[str, float]:
             "choose another --decoding, as sampled, or a local model"
         )
     if decoding.method == "greedy":
-        return {"temperature": 0.0, "repetition_penalty": 1.0}
+        return {"temperature": 0.0, **_PENALTIES}
     chosen = {"temperature": decoding.temperature, "top_p": 1.0 if decoding.top_p is None else decoding.top_p}
-    return {**chosen, "top_k": decoding.top_k or 0, "min_p": 0.0, "repetition_penalty": 1.0}
+    return {**chosen, "top_k": decoding.top_k or 0, "min_p": 0.0, **_PENALTIES}
 
 
 def _conversation(options: ConversationOptions, endpoint: Endpoint) -> ConversationForm:

@@ -155,7 +155,8 @@ class ServerClient:
             raise ModelError(f"the server {self.base} {wanted}")
         content = without_key(content, self._key)
         if status != 200:
-            message = f"the server {self.base} answers with {status}: {self._shown(beginning)}"
+            hint = " (most addresses end in /v1)" if status == 404 and "/v" not in self._root else ""
+            message = f"the server {self.base} answers with {status}: {self._shown(beginning)}{hint}"
             raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
 

@@ -17,6 +17,7 @@ from holisticbias_eval.readers.classifier import BLOCK, Classifier
 
 _ENCODED = 8192  # texts encoded in one call
 _PLACEHOLDER = re.compile(r"LABEL_\d+")
+_ACTIVATIONS = {"multi_label_classification": "sigmoid", "single_label_classification": "softmax"}
 _NO_LIMIT = 1_000_000  # tokenizers without a limit state a huge number
 TOKENS = 4096  # tokens in a batch, padding included
 _SHORTEST = 0.8  # share of the longest length in a batch that padding may fill up from
@@ -33,6 +34,9 @@ class TransformersClassifier(Classifier):
     def __init__(self, card: Card, loaded: LoadedModel, notice: Notice) -> None:
         model, tokenizer, identity = loaded.model, loaded.tokenizer, loaded.identity
         check_labels(card, model.config)
+        problem = model.config.problem_type
+        if problem in _ACTIVATIONS and card.activation != _ACTIVATIONS[problem]:
+            notice(f"the card of {card.id} has the activation {card.activation}, its model says {problem}: check it")
         if any(tokenizer("a").get("token_type_ids", ())):
             raise ClassifierError(f"{card.id} numbers the segments of its input, as XLNet does: this is not supported")
         self._model, self._tokenizer, self._notice = model, tokenizer, notice
