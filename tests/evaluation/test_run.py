@@ -51,8 +51,9 @@ def test_a_folder_of_runs_is_no_run_but_says_which_it_holds(run: Run, tmp_path: 
     for name in ("one", "two"):
         (tmp_path / "runs" / name).mkdir(parents=True)
         write_run(run, tmp_path / "runs" / name)
-    with pytest.raises(RunError, match="holds 2 runs: name one of them, as one, two"):
-        read_run(tmp_path / "runs")
+    for folder, named in ((tmp_path / "runs", "one, two"), (tmp_path, "runs/one, runs/two")):
+        with pytest.raises(RunError, match=f"holds 2 runs: name one of them, as {named}"):
+            read_run(folder)
 
 
 def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:

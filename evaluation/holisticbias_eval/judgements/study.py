@@ -47,7 +47,8 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
     """Match, draw and arrange the pairs. Raises ``JudgementsError`` if none is left."""
     if settings.per_pair > settings.sheet_count:
         raise JudgementsError(
-            f"{settings.per_pair} annotators for each pair need as many sheets: {settings.sheet_count} are too few"
+            f"{settings.per_pair} annotators for each pair need as many sheets: {settings.sheet_count} are too few; "
+            f"set --sheets to at least {settings.per_pair}, or --per-pair to at most {settings.sheet_count}"
         )
     first, second = sources
     questions, listed = keys.QUESTIONS.read(settings.questions), settings.inflammatory

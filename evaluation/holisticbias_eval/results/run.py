@@ -25,6 +25,7 @@ RESULT = "result.json"
 _ROW_GROUP = 1 << 17
 REPORT = "report.html"
 _MOST_NAMED = 4
+_DEEP = 4  # folders from several mitigated models to a run of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +212,9 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
 
 def _no_single_run(folder: Path) -> RunError:
     """The error for a path that is not a run, which may hold several."""
-    inside = sorted(path.parent for path in folder.glob(f"*/{RESULT}"))
+    inside = sorted(path.parent for deep in range(1, _DEEP + 1) for path in folder.glob("*/" * deep + RESULT))
     if inside:
-        names = ", ".join(run.name for run in inside[:_MOST_NAMED])
+        names = ", ".join(str(run.relative_to(folder)) for run in inside[:_MOST_NAMED])
         return RunError(
             f"{folder} is not a run, but holds {counted(len(inside), 'runs')}: name one of them, as {names}"
         )

@@ -73,9 +73,9 @@ def open_table(source: Path, wanted: Columns = (), *, latin_1: bool = False) -> 
     With ``latin_1``, CSV that is not UTF-8 is read as Latin-1. Raises ``TableError`` if it is not a table, or has more
     columns than are read.
     """
-    if not is_table_name(source):
-        raise TableError(f"{source} is not {_FORMS}: save the table as one of them")
     try:
+        if source.exists() and not is_table_name(source):
+            raise TableError(f"{source} is not {_FORMS}: save the table as one of them")
         if not source.is_file():
             raise TableError(f"{source} does not exist or is not a file")
         opened = _open_file(source, wanted, latin_1=latin_1)

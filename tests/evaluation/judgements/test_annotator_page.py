@@ -4,18 +4,21 @@ import base64
 import hashlib
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from browser import CHROMIUM
 from browser import browse as run_beside
+from holisticbias_eval.judgements.answers import AnnotatorAnswer, SavedAnswers
 from holisticbias_eval.judgements.key import STUDIO, Key
 from holisticbias_eval.judgements.settings import StudySettings
 from holisticbias_eval.judgements.study import make_key, render_annotator_page, shown_tasks
 
-from .made_studies import NAMES, source, study
+from .made_studies import NAMES, saved_answers, source, study
 
 browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202ereversed\nsecond'
@@ -144,16 +147,31 @@ def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
 
 @browser
 def test_hostile_texts_and_names(tmp_path: Path) -> None:
-    """Texts are shown as text; the name is a pseudonym that can name a file."""
-    script = """
-      found.valid = ["sam", "\u00e9mile-2", "../x", "a b", "<b>", ""].map((name) => {
+    """Texts are shown as text; the name is a pseudonym that can name a file, and that `analyse` reads."""
+    names = {
+        "sam": True,
+        "émile-2": True,
+        "हिन्दी": True,
+        "../x": False,
+        "a b": False,
+        "<b>": False,
+        "x²": False,
+        "": False,
+    }
+    script = f"""
+      found.valid = {json.dumps(list(names))}.map((name) => {{
         at("annotator").value = name;
         return at("annotator").checkValidity();
-      });
+      }});
+    """
+    script += """
       begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;
     """
     found = browse(page_of(hostile_study()), script, tmp_path)
-    assert found["valid"] == [True, True, False, False, False, False]
+    assert found["valid"] == list(names.values())
+    for name, valid in names.items():
+        with nullcontext() if valid else pytest.raises(ValidationError):
+            SavedAnswers.model_validate(saved_answers(study(), [AnnotatorAnswer(name, "t", "q", "tie")]))
     assert (found["title"], found["images"]) == ("Compare two speakers", 0)
     assert all('</script><script>document.title="taken"' in text for text in found["texts"])
 

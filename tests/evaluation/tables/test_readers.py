@@ -145,6 +145,13 @@ def test_what_is_not_a_table_is_refused(frame: Any, message: str) -> None:
         of_frame(read_texts, frame)
 
 
+def test_a_file_that_is_missing_or_of_another_kind_is_named(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for name, message in (("split", "does not exist"), ("t.csv", "does not exist"), ("there", "is not .csv, .jsonl")):
+        with pytest.raises(TableError, match=f"{name} {message}"):
+            read_texts(tmp_path / name)
+
+
 def test_mixed_cells_of_a_frame_are_text_and_nan_is_missing() -> None:
     rows = [{"text": text, "group": group} for text, group in ((1, "a"), ("b", 2), (float("nan"), 1.5))]
     found = [{"text": "1", "group": "a"}, {"text": "b", "group": "2"}, {"text": None, "group": "1.5"}]
