@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -100,6 +101,19 @@ def test_settings_that_do_not_fit_an_engine(settings: dict[str, Any], message: s
         start_generator(None, ignore, SHORT, 0, settings=ModelSettings(**settings))
     with pytest.raises(EvaluationError, match=message):
         start_scorer(None, ignore, ModelSettings(**settings))
+
+
+def test_a_cluster_that_does_not_let_in_may_want_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray")
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    refusals = {
+        ConnectionError("Failed to connect"): r"^no Ray cluster at auto: Failed to connect; .* set RAY_AUTH_MODE=token",
+        ray.exceptions.AuthenticationError("no token was found"): r"^no Ray cluster at auto: no token was found",
+    }
+    for raised, said in refusals.items():
+        monkeypatch.setattr(ray, "init", Mock(side_effect=raised))
+        with pytest.raises(EvaluationError, match=said):
+            start_scorer(None, ignore, ModelSettings(engine="ray", ray_address="auto"))
 
 
 def assert_same_scores(scores: Scores, expected: Scores) -> None:

@@ -130,6 +130,8 @@ def test_one_wrong_judgement_refuses_the_file(
         ('{"holisticbias_judgements": 1, "judgements": []}', [], "judgements: it must have at least 1 part"),
         ('{"holisticbias_judgements": 2, "judgements": []}', [], "holisticbias_judgements: it must be 1"),
         ("{", [], "line "),
+        ('{\n  "a": 1,\n  "rev', [], "line 3: A quotation mark opens here and is not closed."),
+        ('{\n  "a": 1,\n  "judgements": [\n    {', [], " If the file is cut off, ask for it again."),
         ("\xff", [], "nothing was recorded"),
         (None, [], "names no reviewer: give the pseudonym with --reviewer"),
         (None, ["--reviewer", "Jane Doe"], "reviewer: it must be a pseudonym such as rv-0042"),

@@ -19,7 +19,7 @@ from holisticbias_eval.measures.responses.phrases import Phrase
 from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.judging import OFFENSIVE
-from holisticbias_eval.results.run import RESPONSES, read_run
+from holisticbias_eval.results.run import RESPONSES, is_run, read_run
 from holisticbias_eval.tables.forms import columns
 from holisticbias_eval.tasks.response_files import RESPONSES as TABLE
 
@@ -138,12 +138,14 @@ class JudgedResponses:
 
 
 def read_source(path: Path) -> JudgedResponses:
-    """Read a run's folder, or a table with prompt and response (.parquet, .csv, .jsonl).
+    """Read a run's folder, a folder that ``generate`` wrote, or a table with prompt and response.
 
     Raises ``JudgementsError``, ``TableError`` and ``RunError``.
     """
     if not path.exists():
         raise JudgementsError(f"{path} does not exist: give a run's folder, or a table with prompt and response")
+    if not is_run(path) and (path / RESPONSES.file).is_file():
+        path /= RESPONSES.file
     if not path.is_dir():
         name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
         return JudgedResponses(JudgedModel(name=name), _FORM.read(path), path)

@@ -19,6 +19,7 @@ from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
 
 INSTALL = "the Ray engine is not installed: pip install 'holisticbias[ray]'"
+_WANTED = "; if it wants a token, set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN if ~/.ray/auth_token is not the cluster's"
 _BLOCKS_PER_REPLICA = 8
 _LARGEST_BLOCK = 512  # requests: a replica that dies loses its block
 
@@ -188,8 +189,9 @@ def _join(address: str | None) -> Any:
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-    except (OSError, RuntimeError, ValueError) as error:
-        raise EvaluationError(f"no Ray cluster at {address or 'this machine'}: {str(error).splitlines()[0]}") from error
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        said = f"no Ray cluster at {address or 'this machine'}: {str(error).splitlines()[0]}"
+        raise EvaluationError(f"{said}{_WANTED if type(error) is ConnectionError else ''}") from error
     return ray
 
 

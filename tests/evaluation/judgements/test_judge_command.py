@@ -49,6 +49,15 @@ def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Pa
     assert contents(made) == contents(tmp_path / "again")
 
 
+def test_a_study_from_folders_of_responses(tmp_path: Path, invoke: Invoke) -> None:
+    """As `holisticbias generate` writes them: each model has the name of its folder."""
+    for name, table in zip(("before", "after"), sources(3), strict=True):
+        (tmp_path / name).mkdir()
+        write_table(tmp_path / name / "responses.parquet", table.table)
+    invoke.printed(*MAKE, tmp_path / "before", tmp_path / "after", "--out", tmp_path / "study")
+    assert [model.name for model in read_key(tmp_path / "study" / "key.json").models] == ["before", "after"]
+
+
 def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
     """Runs name their models, and say which texts a classifier has judged."""
     folders = []

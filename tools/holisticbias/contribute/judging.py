@@ -118,7 +118,8 @@ def _replaced(catalog: Catalog, entry: Judged, judgement: Assessment) -> tuple[i
 
 
 def _parse(document: Document) -> JudgementFile:
-    _refuse(document, ((f.line, f.message) for f in document.findings))
+    advice = "" if document.data else " If the file is cut off, ask for it again."
+    _refuse(document, ((f.line, f.message) for f in document.findings), advice)
     if not isinstance(document.data, dict) or "holisticbias_judgements" not in document.data:
         raise SourceError(
             f"{document.path} is not a file of judgements: the page 'Judge terms' of the explorer writes one"
@@ -146,9 +147,9 @@ def _problems(document: Document, content: JudgementFile, catalog: Catalog, toda
         seen.add(term.id)
 
 
-def _refuse(document: Document, problems: Iterable[tuple[int, str]]) -> None:
+def _refuse(document: Document, problems: Iterable[tuple[int, str]], advice: str = "") -> None:
     """Raise ``SourceError`` with the first problems, each a line and a message; nothing without any."""
     lines = [f"line {line}: {message}" for line, message in problems]
     if lines:
         shown = one_line(first_and_more(lines, _SHOWN_PROBLEMS, "; "))
-        raise SourceError(f"nothing was recorded: {document.path}: {shown}")
+        raise SourceError(f"nothing was recorded: {document.path}: {shown}{advice}")

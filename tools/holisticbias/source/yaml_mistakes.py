@@ -62,7 +62,9 @@ def explain(text: str, error: yaml.MarkedYAMLError) -> Finding:
     open_inside = str(error.context).startswith(("while scanning a quoted", "while parsing a flow"))
     opened = error.context_mark if open_inside else None
     stopped = error.problem_mark or error.context_mark
-    found = _mistake(text.split("\n"), stopped.line + 1, opened.line + 1 if opened else None) if stopped else None
+    is_json = text.lstrip().startswith("{")
+    lines = text.split("\n")
+    found = _mistake(lines, stopped.line + 1, opened.line + 1 if opened else None) if stopped and not is_json else None
     if found:
         return found
     mark = opened or stopped
