@@ -4,6 +4,7 @@
 # make demo-mitigation  setup, then mitigate calibration models with six methods, and measure them before and after (four minutes)
 # make help             list these targets
 # make oldest           every test with the oldest versions of the dependencies that pyproject.toml allows
+# make newest           every test with the newest versions
 # make lint             setup, then the checks of the code: ruff, mypy, imports, YAML, workflows
 # make quick            setup, then the checks of code and terms, and the fast tests (a minute)
 # make test             setup, then every check and test
@@ -30,7 +31,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test oldest check actionlint interop real real-reference nightly fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test oldest newest check actionlint interop real real-reference nightly fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -59,8 +60,13 @@ demo-mitigation: setup
 test: check
 	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-oldest: build/oldest/.installed
-	build/oldest/bin/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+oldest newest: %: build/%/.installed
+	build/$@/bin/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+build/newest/.installed: pyproject.toml
+	$(PYTHON) -m venv build/newest
+	build/newest/bin/python -m pip install --quiet --editable '.[dev]'
+	touch $@
 
 # torch is that of constraints.txt, and the tools of the tests are the newest
 build/oldest/.installed: pyproject.toml constraints.txt

@@ -15,7 +15,7 @@ from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, cl
 from holisticbias_eval.corpus.examples import COLUMNS, refuse_with_record, write_with_record
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, attribute_finder, target_filter, target_finder
 from holisticbias_eval.corpus.settings import RetrievalSettings
-from holisticbias_eval.corpus.sources import DocumentReading, find_sources, size
+from holisticbias_eval.corpus.sources import RECORD_SUFFIX, DocumentReading, find_sources, size
 from holisticbias_eval.errors import CorpusError, NoExamplesError, TableError
 from holisticbias_eval.progress import Display, in_rows
 from holisticbias_eval.stereotypes.specifications import read_specification
@@ -23,7 +23,6 @@ from holisticbias_eval.tables.content import text_lines
 
 HELD = 10_000
 """Sentences of each group that are held unless the user names a number, which bounds the memory."""
-RECORD_SUFFIX = ".retrieval.json"
 _MEGABYTE = 1_000_000
 Row = dict[str, str | None]
 NoWindow = Literal["no attribute", "several groups"]

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
+from holisticbias_eval.corpus.examples import record_of
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_chunks, read_lines
 from holisticbias_eval.tables.files import JSON
@@ -23,6 +24,8 @@ from holisticbias_eval.tables.rows import array_items
 
 TEXT = (".txt", ".text", ".md")
 HUB = "hub:"
+RECORD_SUFFIX = ".retrieval.json"
+"""The end of the name of the record beside a table of retrieved sentences."""
 _TABLES = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
 _NAMES = 20  # fields in a message
 _ARRAY = re.compile(rb"\[\s*\{")
@@ -227,7 +230,8 @@ class HubDataset:
 def find_sources(names: Sequence[str], out: Path) -> list[TextFile | HubDataset]:
     """The files and datasets of names, each once: files, folders of files, and ``hub:OWNER/NAME[:CONFIG][:SPLIT]``.
 
-    ``out`` is not a source. Files of equal names are named with their folders. Raises ``CorpusError``.
+    ``out`` is not a source, nor are the files of a folder that an earlier retrieval wrote. Files of equal names are
+    named with their folders. Raises ``CorpusError``.
     """
     sources: dict[TextFile | HubDataset, None] = {}
     for name in names:
@@ -258,7 +262,7 @@ def _files(path: Path, out: Path) -> Iterator[TextFile]:
     with refuse_unreadable(path, CorpusError):
         if path.is_dir():
             paths = [file for file in sorted(path.rglob("*")) if file.is_file() and _is_known(file, path)]
-            paths = [file for file in paths if file.resolve() != out.resolve()]
+            paths = [file for file in paths if file.resolve() != out.resolve() and not _is_retrieved(file)]
         elif path.is_file():
             paths = [path]
         else:
@@ -270,6 +274,11 @@ def _files(path: Path, out: Path) -> Iterator[TextFile]:
         if file.suffix.lower() in _TABLES:
             raise CorpusError(f"{file} is a table: put it into a folder and name that hub:FOLDER")
         yield TextFile(file, file.name if file == path else file.relative_to(path).as_posix())
+
+
+def _is_retrieved(path: Path) -> bool:
+    """Whether a file is a record of a retrieval, or has one beside it."""
+    return path.name.endswith(RECORD_SUFFIX) or record_of(path, RECORD_SUFFIX).is_file()
 
 
 def _is_known(path: Path, folder: Path) -> bool:

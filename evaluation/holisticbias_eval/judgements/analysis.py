@@ -104,9 +104,11 @@ def analyse(answers: Iterable[AnnotatorAnswer], key: Key, settings: AnalysisSett
     by_who: dict[Who, list[Judgement]] = {
         "kept": [judgement for judgement in joined.pairs if judgement.annotator in kept], "all": list(joined.pairs)
     }  # fmt: skip
+    order = {pair.id: i for i, pair in enumerate(key.pairs)}  # the draws of prompts do not depend on annotators' names
     rates: list[Rate] = []
     agreement: list[ChoiceAgreement] = []
-    for who, judgements in by_who.items():
+    for who, found in by_who.items():
+        judgements = sorted(found, key=lambda one: order[one.pair.id])
         by_question = {q.id: [one for one in judgements if one.question == q.id] for q in key.questions}
         rates += _rates(by_question, who, settings)
         agreement += [

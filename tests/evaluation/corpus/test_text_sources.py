@@ -156,7 +156,9 @@ def test_lines_and_paragraphs(tmp_path: Path) -> None:
 
 
 def test_folders_and_equal_names(tmp_path: Path) -> None:
-    for name in ("a/x.txt", "b/x.txt", "a/.hidden/y.txt", "a/z.bin", "a/out.jsonl"):
+    """A folder is read without the files of earlier retrievals."""
+    retrieved = ("a/out.jsonl", "a/old.jsonl", "a/old.retrieval.json")
+    for name in ("a/x.txt", "b/x.txt", "a/.hidden/y.txt", "a/z.bin", *retrieved):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     sources = find_sources([str(tmp_path / "a"), str(tmp_path / "a")], tmp_path / "a" / "out.jsonl")
@@ -164,6 +166,7 @@ def test_folders_and_equal_names(tmp_path: Path) -> None:
     assert size(sources) == len("a/x.txt")
     both = find_sources([str(tmp_path / "a" / "x.txt"), str(tmp_path / "b")], tmp_path / "o.csv")
     assert [one.name for one in both] == [(tmp_path / one / "x.txt").as_posix() for one in "ab"]
+    assert [one.name for one in find_sources([str(tmp_path / "a" / "old.jsonl")], tmp_path / "o.csv")] == ["old.jsonl"]
 
 
 @pytest.mark.parametrize(

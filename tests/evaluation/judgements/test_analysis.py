@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,14 @@ def test_agreement_by_hand() -> None:
     assert figures["krippendorff_alpha"].value == pytest.approx(1 - 0.25 / (60 / 112))
     assert figures["fleiss_kappa"].value == pytest.approx((0.75 - 34 / 64) / (30 / 64))
     assert {one.value for one in found.agreement if one.question == NAMES[1]} == {None}
+
+
+def test_the_names_of_annotators_change_no_rate() -> None:
+    """One annotator has refused, so that the prompts of each begin with another one."""
+    key = study(12, StudySettings(pairs=12, sheets=2, per_pair=2, catch=0))
+    answers = list(by_hand(key, [["refused", 1, 1, 0, 1, 1] * 2, [1, 0, "refused", 1, 1, 1] * 2]))
+    renamed = [replace(answer, annotator={"1": "b", "2": "a"}[answer.annotator]) for answer in answers]
+    assert analyse(answers, key, SETTINGS).rates == analyse(renamed, key, SETTINGS).rates
 
 
 def test_holm_over_questions() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os.path import realpath
@@ -148,8 +149,17 @@ def _check_bounds(text: str) -> None:
     longest = max(map(len, text.split("\n")))
     if len(text) < _SURELY_SMALL and longest + text.count("[") + text.count("{") < _SURELY_FLAT:
         return
+    try:
+        _check_events(yaml.parse(text, Loader=_Loader))
+    except yaml.MarkedYAMLError as error:
+        if "nesting depth" in str(error.problem):  # libyaml reads ahead, and refuses a depth of 1,000 itself
+            _check_events(yaml.parse(text, Loader=yaml.SafeLoader))
+        raise
+
+
+def _check_events(events: Iterable[yaml.Event]) -> None:
     depth = nodes = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         nodes += isinstance(event, yaml.NodeEvent)
         _check_size(depth, (nodes + 1) // 2, event.start_mark)  # nodes are keys and values

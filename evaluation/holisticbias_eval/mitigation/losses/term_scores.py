@@ -9,6 +9,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import DynamicCache
 
 from holisticbias_eval.mitigation.validation import evaluating
+from holisticbias_eval.models.generation.slots import with_cache
 
 _FEWEST_TOKENS = 1024
 """A pass over further texts has at least this many tokens, however small the batch."""
@@ -111,8 +112,7 @@ def read_terms(model: Any, layers: Layers, prepared: Mapping[str, torch.Tensor],
         input_ids=prepared["extra_ids"][rows].gather(1, position),
         attention_mask=torch.cat([places >= 0, term < length[:, None]], 1).long(),
         position_ids=position,
-        past_key_values=DynamicCache(kept),
-        use_cache=True,
+        **with_cache(model, DynamicCache(kept)),
     ).logits
     return logits
 

@@ -6,6 +6,7 @@ is added.
 """
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -108,14 +109,19 @@ def read_prompts(model: Any, prompts: Sequence[Sequence[int]], cache: SlotCache)
         cache.fill(layer, *both)
 
 
+def with_cache(model: Any, cache: Cache) -> dict[str, Any]:
+    """The arguments with which a model reads into a cache; transformers renamed one in 5.24."""
+    name = "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
+    return {name: cache, "use_cache": True}
+
+
 def _read(model: Any, tree: Tree, packs: Sequence[Pack]) -> list[tuple[Tensor, Tensor]]:
     """The keys and values of the packs' own nodes by layer, each of shape ``[nodes, heads, width]``."""
     from transformers import DynamicCache
 
     place, own = place_nodes(packs)
     cache = DynamicCache()
-    inputs = tree.inputs(model, place) | {"use_cache": True, "past_key_values": cache}
-    model.base_model(**inputs)
+    model.base_model(**(tree.inputs(model, place) | with_cache(model.base_model, cache)))
     kept = torch.from_numpy(own).to(model.device)
     return [(layer.keys.transpose(1, 2)[kept], layer.values.transpose(1, 2)[kept]) for layer in cache.layers]
 

@@ -16,7 +16,7 @@ import torch
 from holisticbias_eval.arrays import Floats, Ints, Tensor
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.sampling import Chooser, Words
-from holisticbias_eval.models.generation.slots import SlotCache, hidden_slots, layer_count, read_prompts
+from holisticbias_eval.models.generation.slots import SlotCache, hidden_slots, layer_count, read_prompts, with_cache
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.sequences import equal_groups
 
@@ -97,8 +97,7 @@ class Together:
             input_ids=token[:, None],
             position_ids=slot[:, None],
             attention_mask=hidden_slots(slot, width, self._model.dtype),
-            past_key_values=cache,
-            use_cache=True,
+            **with_cache(self._model, cache),
         )
         logits: Tensor = output.logits[:, -1]
         return logits
