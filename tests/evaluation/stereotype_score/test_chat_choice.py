@@ -70,6 +70,12 @@ def refusing_log_probabilities(body: Mapping[str, Any]) -> tuple[int, Any]:
     return (400, {"error": "logprobs is not supported"}) if "logprobs" in body else (200, reply("I cannot say"))
 
 
+def failing_with_log_probabilities(body: Mapping[str, Any]) -> tuple[int, Any]:
+    """As llama-cpp-python's server."""
+    failure = {"error": {"message": "logprobs is not supported for models created with logits_all=False"}}
+    return (500, failure) if "logprobs" in body else (200, reply("A"))
+
+
 def refusing_seeds(body: Mapping[str, Any]) -> tuple[int, Any]:
     for name in ("logprobs", "seed", "temperature"):
         if name in body:
@@ -82,6 +88,7 @@ def refusing_seeds(body: Mapping[str, Any]) -> tuple[int, Any]:
     [
         (without_log_probabilities, (1.5 / (SAMPLES + 1), 4.5 / (SAMPLES + 1))),
         (refusing_log_probabilities, None),
+        (failing_with_log_probabilities, (5.5 / 6, 0.5 / 6)),
         (refusing_seeds, (5.5 / 6, 0.5 / 6)),
     ],
 )

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.model import PairScorer, server_identity
 from holisticbias_eval.models.server.http import RequestError
 from holisticbias_eval.models.server.openai import OpenAI, Received, user_turn
@@ -76,8 +77,8 @@ class ChatChooser(PairScorer):
     def _lacks_logprobs(self) -> bool:
         try:
             return not self._candidates("Answer with the letter A.")
-        except RequestError as error:
-            if "logprob" not in error.content.lower():
+        except ModelError as error:  # llama-cpp-python's server answers with 500
+            if "logprob" not in str(error).lower():
                 raise
             return True
 
