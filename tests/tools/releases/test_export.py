@@ -147,6 +147,13 @@ def test_the_card_says_what_datasets_would_write(folder: Path, release: Release)
         assert info["download_size"] == (folder / "data" / f"{name}.parquet").stat().st_size
 
 
+def test_the_card_of_a_part_opens_its_folder(folder: Path, built: Built) -> None:
+    """No revision of a repository holds a part."""
+    whole, part = ((path / "README.md").read_text("utf-8") for path in (folder, built("0.2.0", "small")))
+    assert ('open_release("REPOSITORY@' in whole, "Always give the revision." in whole) == (True, True)
+    assert ('open_release("FOLDER")' in part, "revision" in part) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (472_566, "100K<n<1M"), (10**9, "1B<n<10B"), (10**11, "1B<n<10B")],

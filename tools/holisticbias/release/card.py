@@ -16,6 +16,7 @@ from holisticbias.release.parquet import card_features
 
 SPLIT = "test"
 _BODY = Path(__file__).with_name("card.md")
+_ALWAYS = "Always give the revision. Offline, `load_dataset` can return another cached revision without a message.\n"
 
 TABLES = {
     "sentences": "every sentence",
@@ -93,6 +94,9 @@ def _body(manifest: Manifest, tables: Mapping[str, pa.Table], counts: Sequence[C
         part="" if not manifest.part else f"This is a part of the version: {manifest.part}.\n\n",
         version=manifest.version,
         revision="" if manifest.part else f', revision="v{manifest.version}"',
+        always="" if manifest.part else _ALWAYS,
+        what="part" if manifest.part else "version",
+        address="FOLDER" if manifest.part else f"REPOSITORY@{manifest.version}",
         digest=manifest.digest,
         default=name,
         file=manifest.tables[name].files[0],
