@@ -79,7 +79,7 @@ def train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folde
 
         encoder = Encoder(loaded.tokenizer, context_length(loaded.model), lesson.opening)
         learned, validated = encoder.encode(lesson.texts), encoder.encode(lesson.validation)
-        _check(learned, validated, display)
+        _check(learned, validated, settings, display)
         set_seed(settings.seed)
         model = _with_adapters(loaded.model, settings.lora_rank)
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folde
     return Trained(model.eval(), point)
 
 
-def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> None:
+def _check(learned: EncodedTexts, validated: EncodedTexts, settings: TrainingSettings, display: Display) -> None:
     if not learned.texts:
         raise MitigationError("there is no text to train on")
     if not validated.texts:
@@ -106,6 +106,13 @@ def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> 
         display.notice(f"{learned.cut:,} texts are longer than the model reads and are cut")
     if learned.empty:
         display.notice(f"{learned.empty:,} texts have no token to learn and are left out")
+    steps = settings.total_steps(len(learned.texts))
+    if settings.warmup >= steps:
+        reached = settings.learning_rate * (steps - 1) / settings.warmup
+        display.notice(
+            f"The learning rate rises for {settings.warmup:,} steps, and the training has {steps:,}: it reaches "
+            f"{reached:.2g} of {settings.learning_rate:g}; set --warmup lower"
+        )
 
 
 def _count(

@@ -263,3 +263,15 @@ def test_texts_that_are_cut_or_have_nothing_to_learn_are_counted(tmp_path: Path)
     assert trained.point.cut == 1
     assert "1 texts are longer than the model reads and are cut" in said.getvalue()
     assert "1 texts have no token to learn and are left out" in said.getvalue()
+
+
+def test_a_warmup_that_is_not_over_is_noticed(tmp_path: Path) -> None:
+    for warmup, said in ((6, False), (14, True)):
+        console = io.StringIO()
+        run(
+            tmp_path / str(warmup),
+            QUICK.model_copy(update={"warmup": warmup}),
+            console=Console(file=console, width=200),
+        )
+        notice = "rises for 14 steps, and the training has 7: it reaches 0.00043 of 0.001; set --warmup lower"
+        assert (notice in console.getvalue()) == said
