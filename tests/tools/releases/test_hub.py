@@ -74,12 +74,13 @@ def test_the_next_version_replaces_all_files_and_leaves_the_last_as_it_was(hub: 
     assert len(repository.log) == 4
 
 
-def test_an_older_version_leaves_the_newer_one_on_main(hub: Hub, build: Build) -> None:
+def test_an_older_version_leaves_the_newer_one_on_main(hub: Hub, build: Build, invoke: Invoke) -> None:
     """Its own branch continues after an interruption; publishing it again does nothing."""
     older, newer = build("older", "0.1.0"), build("newer", "0.2.0")
     publish_release(newer, REPO)
     repository = hub.repositories[REPO]
     main = repository.branches["main"]
+    assert "on the branch 0.1.0: main keeps a newer version" in invoke.printed("publish", older, REPO, "--dry-run")
     hub.fault = lambda number, method, path: "500" if "/tag/" in path else None
     with pytest.raises(HubError):
         publish_release(older, REPO)

@@ -23,6 +23,8 @@ def command(folder: Path, repo: str, dry_run: bool, private: bool) -> None:
 
     done = publish_release(folder, repo, private=private, dry_run=dry_run)
     write(f"{done.repo}@{done.tag.removeprefix('v')}: {done.outcome}" + (f" in {done.commit}" if done.commit else ""))
+    if done.branch != "main":
+        write(f"  on the branch {done.branch}: main keeps a newer version")
     for verb, names in (("upload", done.uploaded), ("delete", done.deleted)):
         for name in names:
             write(f"  {verb} {name}")

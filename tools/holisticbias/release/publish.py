@@ -38,6 +38,7 @@ class Publication:
     commit: str | None
     uploaded: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
+    branch: str = "main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +118,13 @@ def _publish(api: HfApi, folder: Path, repo: str, manifest: Manifest, *, private
         _check_published(repo, remote.tagged, manifest)
         return Publication("already published", repo, tag, remote.tagged)
     if dry_run:
-        return Publication("planned", repo, tag, None, remote.differing, remote.stale)
+        return Publication("planned", repo, tag, None, remote.differing, remote.stale, remote.branch)
     there = not remote.differing and not remote.stale
     commit = remote.head if there else _commit(api, folder, repo, manifest, remote)
     api.create_tag(repo, repo_type="dataset", tag=tag, revision=commit)
     _check_published(repo, commit, manifest)
-    return Publication("finished" if there else "published", repo, tag, commit, remote.differing, remote.stale)
+    outcome: Outcome = "finished" if there else "published"
+    return Publication(outcome, repo, tag, commit, remote.differing, remote.stale, remote.branch)
 
 
 def _remote(
