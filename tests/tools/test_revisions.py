@@ -83,6 +83,8 @@ def test_names_that_mean_nothing(git_terms: Path, invoke: Invoke) -> None:
     git(git_terms, "branch", "-M", "mine")
     said = "no commit in common with a default branch, such as origin/main: name a version"
     assert said in invoke.refused("preview"), "the user names what to compare with"
+    (git_terms / ".git").rename(git_terms / "downloaded")
+    assert "has no git commits: name a version (holisticbias releases lists them)" in invoke.refused("diff")
 
 
 def test_terms_that_break_rules_can_be_compared(git_terms: Path, invoke: Invoke) -> None:

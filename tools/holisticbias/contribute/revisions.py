@@ -203,6 +203,9 @@ def common_commit(root: Path) -> tuple[str, str]:
         if commit is not None:
             name = _git(root, "rev-parse", "--abbrev-ref", branch) or branch.encode()
             return name.decode().strip(), commit.decode().strip()
+    if _git(root, "rev-parse", "HEAD") is None:
+        versions = "a version (holisticbias releases lists them)"
+        raise SourceError(f"{root} has no git commits: name {versions} or a folder to compare with")
     raise SourceError(
         f"{root} has no commit in common with a default branch, such as origin/main: name a version, "
         "a git revision or a folder to compare with, for example HEAD"
