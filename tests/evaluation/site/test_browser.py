@@ -104,6 +104,28 @@ def test_two_models_side_by_side(open_page: Open, root: Path) -> None:
     expect(page.locator("#comparison h2")).to_have_count(2)
 
 
+LONGEST = """async () => {
+  const { chart } = await import("../static/models-chart.js");
+  const name = (part) => `Religion, six groups (groups.religion) with held-out groups, ${part}`;
+  const value = { value: 1, low: 0, high: 2 };
+  const drawn = chart({ title: "F", unit: "" }, [[name("Log"), value, value], ["Age", value, value]]);
+  document.querySelector("#comparison").replaceChildren(drawn);
+  const texts = [...drawn.querySelectorAll("text:not(.tick)")];
+  const boxes = [drawn, ...texts].map((shape) => shape.getBoundingClientRect().toJSON());
+  return [texts.map((text) => text.textContent), ...boxes];
+}"""
+
+
+def test_long_names_fit_a_chart_on_a_phone(open_page: Open) -> None:
+    page = open_page(TWO)
+    expect(page.locator("#comparison h2")).to_have_count(2)
+    page.set_viewport_size({"width": 390, "height": 900})
+    names, whole, *boxes = page.evaluate(LONGEST)
+    assert names == ["held-out groups, Log", "Religion, six groups (groups.religion) with", "Age"]
+    assert max(box["right"] for box in boxes) <= whole["right"]
+    assert boxes[1]["y"] < boxes[0]["y"] < boxes[2]["y"]
+
+
 def test_two_models_are_chosen_from_the_list_or_by_the_address(open_page: Open) -> None:
     page = open_page("models/index.html")
     page.get_by_role("button", name="Compare").click()

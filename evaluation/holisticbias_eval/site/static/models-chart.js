@@ -1,6 +1,7 @@
 // Two values of each row with their intervals: A as a filled circle, B as an open square.
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 44;
+const LINE = 14;
 const MARGIN = 5;
 
 const shape = (name, attributes, text = "") => {
@@ -38,23 +39,31 @@ const estimate = (letter, row, y, at) => {
   return [...line, mark(letter, at(row.value), y)];
 };
 
+// lines of at most 44 characters, which fit a phone
+const lines = (label) => label.match(/.{1,44}(?:\s|$)|\S+/g) ?? [""];
+
 export const chart = (result, rows) => {
   const values = known(rows.flatMap(([, a, b]) => [a, b].flatMap((row) => (row ? [row.value, row.low, row.high] : []))));
   const ticks = steps(Math.min(0, ...values), Math.max(0, ...values) || 1);
   const [low, high] = [ticks[0], ticks[ticks.length - 1]];
   const at = (value) => `${MARGIN + ((100 - 2 * MARGIN) * (value - low)) / (high - low)}%`;
-  const height = rows.length * ROW + 24;
+  const labels = rows.map(([label]) => lines(label));
+  const more = LINE * (Math.max(1, ...labels.map((label) => label.length)) - 1);
+  const height = rows.length * (ROW + more) + 24;
   const drawing = shape("svg", { class: "chart fluid pairs", role: "img", height, "aria-label": `${result.title}, both models; the table below has the values` });
   for (const value of ticks) {
     drawing.append(shape("text", { class: "tick middle", x: at(value), y: height - 4 }, tick(value, result.unit)));
   }
-  rows.forEach(([label, a, b], i) => {
-    drawing.append(shape("text", { x: `${MARGIN}%`, y: i * ROW + 14 }, label));
+  rows.forEach(([, a, b], i) => {
+    const top = i * (ROW + more) + more;
+    labels[i].toReversed().forEach((line, j) => {
+      drawing.append(shape("text", { x: `${MARGIN}%`, y: top + LINE * (1 - j) }, line.trim()));
+    });
     for (const value of ticks) {
       const kind = value === 0 ? "reference" : "grid";
-      drawing.append(shape("line", { class: kind, x1: at(value), x2: at(value), y1: i * ROW + 18, y2: i * ROW + 41 }));
+      drawing.append(shape("line", { class: kind, x1: at(value), x2: at(value), y1: top + 18, y2: top + 41 }));
     }
-    drawing.append(...estimate("A", a, i * ROW + 23, at), ...estimate("B", b, i * ROW + 35, at));
+    drawing.append(...estimate("A", a, top + 23, at), ...estimate("B", b, top + 35, at));
   });
   return drawing;
 };
