@@ -32,9 +32,9 @@ def read_published_examples(path: Path, specification: Specification | None = No
     """Read examples from a published file, or from the annotated files of a folder (else its training files).
 
     RedditBias' annotated files give the phrase and its label, null if it is neither 1 nor 0; its other files hold
-    biased sentences. The table of Zhao et al. 2024 gives target, attribute and label. With a specification, dimension
-    and group are its own, and target and attribute are found in the text; without it they are those of the file.
-    Raises ``CorpusError``.
+    biased sentences, or unbiased ones if their name says so. The table of Zhao et al. 2024 gives target, attribute and
+    label. With a specification, dimension and group are its own, and target and attribute are found in the text;
+    without it they are those of the file. Raises ``CorpusError``.
     """
     if path.is_dir() or not published.is_paper_form(path):
         rows = [row for file in _files_of_examples(path) for row in _reddit_examples(file)]
@@ -61,7 +61,7 @@ def _files_of_examples(path: Path) -> Sequence[published.PublishedFile]:
 
 def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
     rows = published.read_rows(file.path)
-    annotated = "bias_phrase" in rows[0]
+    annotated, all_alike = "bias_phrase" in rows[0], 0 if "unbiased" in file.part else 1
     name = published.column_among(rows, ("phrase",) if annotated else published.SENTENCES, file.path)
     for number, row in enumerate(rows):
         if text := row[name].strip():
@@ -71,7 +71,7 @@ def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
                 "group": file.group,
                 "text": text,
                 "source": row.get("id") or file.path.name,
-                "label": _LABELS.get(row["bias_phrase"].strip()) if annotated else 1,
+                "label": _LABELS.get(row["bias_phrase"].strip()) if annotated else all_alike,
             }
 
 

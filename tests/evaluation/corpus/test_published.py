@@ -79,6 +79,8 @@ def test_sentences_for_training_count_as_biased_and_index_columns_are_left_out(t
     path = tmp_path / "age_blicket_test.csv"
     path.write_text(",Unnamed: 0.1,replaced_sentence\n0,0,a blicket\n", "utf-8")
     assert read_published_examples(path)["text"].to_pylist() == ["a blicket"]
+    unbiased = reddit(tmp_path, "religion", "stad", "processed_phrase_unbiased_testset_pos_attr", OTHER)
+    assert read_published_examples(unbiased)["label"].to_pylist() == [0, 0]
 
 
 @pytest.mark.parametrize("written", [bytes, gzip.compress])

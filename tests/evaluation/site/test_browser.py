@@ -26,6 +26,7 @@ def test_search_as_you_type(open_page: Open) -> None:
     page.get_by_role("searchbox").press_sequentially("ÉLDER")
     expect(page.locator("#search output")).to_contain_text("1 of ")
     assert shown_terms(page) == ["elderly"]
+    expect(page.locator(".jump li:visible")).to_have_text("Age 1")
     expect(page).to_have_url(re.compile(r"/terms/index\.html\?q=%C3%89LDER&axis=age&version=1\.0\.0$"))
     page.reload()
     assert (shown_terms(page), page.get_by_role("searchbox").input_value()) == (["elderly"], "ÉLDER")

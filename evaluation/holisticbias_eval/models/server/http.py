@@ -76,6 +76,7 @@ Item = TypeVar("Item")
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
 _REDIRECTS = 3
+_TIMES = 3  # an unusable answer may come from something between here and the server
 _MOST_VALUES = 500_000  # each may be an error of 500 bytes; 16 prompts of 4,096 tokens have 330,000
 
 
@@ -160,13 +161,13 @@ class ServerClient:
             raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
 
-    def ask(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], times: int = 1) -> T:
-        """The answer to a request as ``read``; an answer that cannot be read is asked for again, ``times`` in all.
+    def ask(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T]) -> T:
+        """The answer to a request as ``read``; an answer that cannot be read is asked for again.
 
         Raises what ``post`` raises, and ``ModelError`` if no answer can be read.
         """
         reason = ""
-        for _ in range(times):
+        for _ in range(_TIMES):
             try:
                 return read(self.post(path, body))
             except ValidationError as error:

@@ -117,7 +117,6 @@ def _count(usage: _Usage | None) -> int:
 
 Endpoint = Literal["chat", "completions"]
 _PATHS = {"chat": "chat/completions", "completions": "completions"}
-_TIMES = 3  # an unusable answer may come from something between here and the server
 
 
 class OpenAI:
@@ -157,7 +156,7 @@ class OpenAI:
             sent = {name: seed if name == "seed" else value for name, value in self.sends.items()}
             try:
                 body = {"model": self._model, **content, **sent, limit: longest}
-                return self.server.ask(_PATHS[endpoint], body, read_completion, _TIMES)
+                return self.server.ask(_PATHS[endpoint], body, read_completion)
             except WithheldError:
                 raise
             except RequestError as refusal:

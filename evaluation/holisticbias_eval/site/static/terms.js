@@ -83,6 +83,8 @@ const filter = () => {
       own += shown ? 1 : 0;
     }
     section.hidden = jump.hidden = own === 0;
+    const count = jump.querySelector(".count");
+    count.textContent = count.textContent.replace(/^\d+/, own);
     found += own;
   }
   jumps.hidden = found === 0;
