@@ -3,14 +3,14 @@
 import pytest
 
 from holisticbias_eval.errors import ReportError
-from holisticbias_eval.report.svg import render_png
-
-_TEXT = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="15">a</text></svg>'
+from holisticbias_eval.report.drawings import draw
+from holisticbias_eval.report.svg import render_png, render_svg
+from holisticbias_eval.sections.blocks import Bar, Bars
 
 
 def _is_drawn() -> bool:
     try:
-        return bool(render_png(_TEXT))
+        return bool(render_png(render_svg([draw(Bars("a", "a", "share", (Bar("a", 1.0),), ""))])))
     except ReportError:
         return False
 
