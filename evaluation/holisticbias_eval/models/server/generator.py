@@ -121,7 +121,7 @@ class ApiGenerator(Generator):
         written = [row for row in few if alone[row]] if self._draws else []
         if not written:
             return SamenessRecord(tried=len(few), same=same)
-        varies = any(self._ask(requests, row, self._seed + 1).text != alone[row] for row in written)
+        varies = any(self._ask(requests, row, another=1).text != alone[row] for row in written)
         if not varies:
             self._notice(
                 f"{self._client.server.base} gives the same responses with another seed: it may not sample, but write "
@@ -129,11 +129,14 @@ class ApiGenerator(Generator):
             )
         return SampledRecord(tried=len(few), same=same, varies=varies)
 
-    def _ask(self, requests: PromptRequests, row: int, seed: int | None = None) -> Answer:
-        """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
+    def _ask(self, requests: PromptRequests, row: int, another: int = 0) -> Answer:
+        """Ask for one response; raises ``ModelError`` if the server does not give a usable answer.
+
+        ``another`` is added to the seed of the run.
+        """
         prompt, persona = requests.prompt[row], requests.persona[row]
-        own = request_seed(self._seed if seed is None else seed, prompt, persona, int(requests.sample[row]))
-        return self._answer("".join(self._form.frame.pieces(persona, prompt)), own)
+        seed = request_seed(self._seed + another, prompt, persona, int(requests.sample[row]))
+        return self._answer("".join(self._form.frame.pieces(persona, prompt)), seed)
 
     def _batch(self, answers: Mapping[int, Answer], progress: Progress) -> tuple[Ints, Responses]:
         progress(len(answers))
