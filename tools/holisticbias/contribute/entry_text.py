@@ -169,4 +169,4 @@ def _as_yaml(value: Field) -> object:
 
 def quoted(text: str) -> str:
     """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
-    return DoubleQuotedScalarString(text) if re.search(r"'|\[|: ", text) or text.lower() in _YAML_WORDS else text
+    return DoubleQuotedScalarString(text) if re.search(r"'|\[|:|^\?", text) or text.lower() in _YAML_WORDS else text
