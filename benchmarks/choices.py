@@ -1,4 +1,4 @@
-"""Calibrate ``holisticbias judge analyse`` on simulated studies without a preference over all prompts, or with a known one.
+"""Calibrate ``holisticbias judge analyse`` on simulated studies without a preference, or with a known one.
 
 Prints for each world the shares of studies in which the exact test and the test by prompt find p < 0.05, and in which
 the exact interval and the interval by prompt cover the true share.
@@ -46,7 +46,10 @@ def _simulate(world: World, studies: int) -> dict[str, float]:
     counts = np.full(world.prompts, world.annotators)
     found = []
     for _ in range(studies):
-        wins = counts * rng.binomial(1, world.share, world.prompts) if world.agree else rng.binomial(counts, world.share)
+        if world.agree:
+            wins = counts * rng.binomial(1, world.share, world.prompts)
+        else:
+            wins = rng.binomial(counts, world.share)
         p, exact = binomial_test(int(wins.sum()), int(counts.sum())) or (np.nan, None)
         by_prompt = (flip_p_value(2 * wins - counts) or np.nan) < 0.05
         intervals = (exact, clustered_interval(wins, counts))

@@ -19,7 +19,7 @@ from holisticbias_eval.statistics.groups.moments import mean_abs
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.mannwhitney import pairs_of
-from holisticbias_eval.statistics.tests import holm, permutation_p_values
+from holisticbias_eval.statistics.tests import holm, permuted_p
 from holisticbias_eval.units import show
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
@@ -95,7 +95,7 @@ class ScaleFigures:
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
             floor = {} if np.isnan(value) else floor_of(chance)
-            p = float(permutation_p_values(np.array(value), chance)) if floor else np.nan
+            p = float(permuted_p(np.array(value), chance)) if floor else np.nan
             point = np.quantile(chance, UPPER) if len(chance) else np.nan
             ends = resampling.shifted_interval(value, drawn, sentences)
             yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)

@@ -8,7 +8,7 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, resampled_sums
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
-from holisticbias_eval.statistics.tests import design_effects, normal_p, permutation_p_values, student_p, two_proportions, welch
+from holisticbias_eval.statistics.tests import design_effects, normal_p, permuted_p, student_p, two_proportions, welch
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Disparities:
 
     def p_values(self) -> Floats:
         """The share of permutations, the observed one among them, in which the value is as large: ``[values]``."""
-        return permutation_p_values(self.value, self.permuted)
+        return permuted_p(self.value, self.permuted)
 
 
 def permutations_for(items: int) -> int:
