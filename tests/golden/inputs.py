@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
 from row_files import write_table
@@ -36,7 +38,7 @@ def write_inputs(folder: Path) -> None:
 
 
 def _write_masked(folder: Path) -> None:
-    """Write a random masked model of one layer."""
+    """Write a random masked model of one layer, whose weights are the same on every processor."""
     import torch
     from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
@@ -46,9 +48,12 @@ def _write_masked(folder: Path) -> None:
     words = dict.fromkeys((*pieces, *letters, *(f"##{letter}" for letter in letters)))
     tokenizer = BertTokenizerFast(vocab={word: i for i, word in enumerate(words)})
     tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
     size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
-    BertForMaskedLM(BertConfig(vocab_size=80, **size)).save_pretrained(folder)
+    model, rng = BertForMaskedLM(BertConfig(vocab_size=80, **size)), np.random.default_rng(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.from_numpy(rng.normal(scale=0.1, size=parameter.shape)))
+    model.save_pretrained(folder)
 
 
 def _value(*numbers: int) -> float:
