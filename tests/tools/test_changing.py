@@ -83,6 +83,8 @@ def test_a_killed_move_is_finished_by_the_same_command(
 
 def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, invoke: Invoke) -> None:
     options = ("--yes", "--source", repository)
+    ability = repository / "descriptors" / "ability.yaml"
+    ability.write_text(re.sub("^  ", "", ability.read_text("utf-8"), flags=re.MULTILINE), "utf-8")  # lists not indented
     assert "+ I'm a deaf woman." in invoke.printed(
         "reword", "ability.deaf", "--text", "deaf", "--reason", "Style.", *options
     )
@@ -95,7 +97,7 @@ def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, in
     assert wording == {"until": "next", "text": "Deaf", "without_noun": True, "reason": "Better."}
     assert (found.text, load_catalog(repository).at("0.1.0").axes[0].descriptors[0].text) == ("deafened", "Deaf")
     assert validate_paths([repository]) == ()
-    assert stale_files([repository / "descriptors" / "ability.yaml"]) == set()
+    assert stale_files([ability]) == set()
     invoke.printed("reword", "ability.deaf", "--text", "Deaf", "--without-noun", "--reason", "Undone.", *options)
     assert entry_of(repository, "ability.deaf").history == ()
 

@@ -125,7 +125,9 @@ def _edit(lines: list[str], span: Span, kind: Kind, change: Change | None) -> bo
         return False
     content = _content(lines, span, kind)
     change(content[entries_key(kind)][0])
-    lines[span.first : span.end] = canonical_text(content, kind).rstrip("\n").split("\n")[1:]
+    margin = " " * _column(lines[span.first])  # like the entries around it, which canonical layout may indent otherwise
+    entry = canonical_text(content, kind).rstrip("\n").split("\n")[1:]
+    lines[span.first : span.end] = [margin + line.removeprefix("  ") for line in entry]
     return True
 
 
