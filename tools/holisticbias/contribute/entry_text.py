@@ -161,7 +161,7 @@ def written(entry: Mapping[str, Field]) -> CommentedMap:
 
 def _as_yaml(value: Field) -> object:
     if isinstance(value, str):
-        return quoted(value)
+        return _quoted(value)
     if isinstance(value, Mapping):
         return CommentedMap((key, _as_yaml(part)) for key, part in value.items())
     if isinstance(value, Sequence):
@@ -169,6 +169,6 @@ def _as_yaml(value: Field) -> object:
     return value
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
-    return DoubleQuotedScalarString(text) if re.search(r"'|\[|:|^\?", text) or text.lower() in _YAML_WORDS else text
+    return DoubleQuotedScalarString(text) if re.search(r"'|\[|:(?!//)|^\?", text) or text.lower() in _YAML_WORDS else text
