@@ -171,4 +171,5 @@ def _as_yaml(value: Field) -> object:
 
 def _quoted(text: str) -> str:
     """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
-    return DoubleQuotedScalarString(text) if re.search(r"'|\[|:(?!//)|^\?", text) or text.lower() in _YAML_WORDS else text
+    misread = re.search(r"'|\[|:(?!//)|^\?", text) or text.lower() in _YAML_WORDS
+    return DoubleQuotedScalarString(text) if misread else text
