@@ -161,8 +161,13 @@ def test_a_term_that_is_not_published_moves_with_its_comments(
     moved = moved.replace("\n  # said by the people themselves\n", "")
     text = (repository / "descriptors" / "new" / "race_ethnicity.with-a-test.yaml").read_text("utf-8")
     assert re.sub("(?<=.) +#", " #", text).endswith(f"axis: race_ethnicity\ndescriptors:\n{moved}")
+    brave = repository / "descriptors" / "new" / "ability.brave.yaml"
+    head, entry = brave.read_text("utf-8").split("  - id: ability.brave\n    text: brave\n")
+    second = f"  - id: ability.calm\n    text: calm\n{entry}"
+    brave.write_text(f"{brave.read_text('utf-8')}\n{second}", "utf-8")
     said = invoke.printed("move", "ability.brave", "race_ethnicity", *source)
-    assert f"removed {repository / 'descriptors' / 'new' / 'ability.brave.yaml'}\n" in said
+    assert f"removed {brave}\n" in said
+    assert brave.with_stem("ability.calm").read_text("utf-8") == head + second, "named for the first that is left"
 
 
 def test_comments_stay_beside_the_entries_that_they_are_about(

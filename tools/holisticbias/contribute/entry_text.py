@@ -100,8 +100,8 @@ def _of_kind(root: Path, kind: Kind) -> Iterator[tuple[Path, str, Span]]:
 def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change | None]) -> tuple[Edit, ...]:
     """The edits that change entries of some kinds, by their ids.
 
-    None removes an entry with the comments before it, and its file if that has new entries and no other one. Raises
-    ``SourceError`` for an unknown id.
+    None removes an entry with the comments before it. A file of new entries is then removed if it has no other one,
+    and otherwise named for its first entry again. Raises ``SourceError`` for an unknown id.
     """
     edits: list[Edit] = []
     left = dict(changes)
@@ -112,7 +112,10 @@ def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change
         if named:
             lines = text.split("\n")
             removed = [span for span in reversed(named) if not _edit(lines, span, kind, left.pop(span.id))]
-            edits.append(Edit(path, kind, _rest(path, kind, lines, empty=len(removed) == len(entries))))
+            kept = [span for span in entries if span not in removed]
+            target = path.with_stem(kept[0].id) if kept and is_new(path) else path
+            edits += [Edit(path, kind, None)] if target != path else []
+            edits.append(Edit(target, kind, _rest(path, kind, lines, empty=not kept)))
     if left:
         raise _unknown(kinds, left)
     return tuple(edits)
