@@ -117,6 +117,15 @@ def test_permutations_shuffle_the_descriptors_of_each_pair() -> None:
     assert found.p_value == (1 + sum(found.permuted >= found.covariance)) / 7
 
 
+def test_permutations_that_give_the_observed_order_again_count_in_full() -> None:
+    """Of two items all orders are the observed one, or its mirror, or have a pair that disagrees."""
+    values = np.random.default_rng(1).normal(size=(3, 2, 2))
+    values -= values.mean(axis=1, keepdims=True)
+    found = estimate_agreement(some(sum_products(values, 99, np.random.default_rng(7))))
+    orders = np.random.default_rng(7).permuted(np.tile(np.arange(2), (99, 3, 1)), axis=2)
+    assert found.p_value == (1 + sum(len(np.unique(order, axis=0)) == 1 for order in orders)) / 100
+
+
 def test_sums_of_groups_are_those_of_all() -> None:
     axes = [np.random.default_rng(2).normal(size=(3, n, 4)) for n in (4, 6)]
     axes = [values - values.mean(axis=1, keepdims=True) for values in axes]

@@ -152,6 +152,7 @@ def test_a_file_that_cannot_be_recorded(
 def test_any_comment_is_kept_as_it_is(root: Path, repository: Path, tmp_path: Path, invoke: Invoke) -> None:
     """In canonical layout, with no line longer than yamllint allows, and as a text also to other readers of YAML."""
     comments = ["First line.\nSecond: with [brackets].", f"It {'really ' * 60}depends.", "yes", "2026-11-01", "# 'no'"]
+    comments += [":)", "?!", "12:30"]
     for comment in comments:
         path = write_file(tmp_path, [{**JUDGEMENTS[1], "comment": comment}], reviewer=f"rv-{comments.index(comment)}")
         invoke.printed("assess", "--from", path, "--source", repository)

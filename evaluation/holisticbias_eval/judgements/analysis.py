@@ -104,13 +104,11 @@ def analyse(answers: Iterable[AnnotatorAnswer], key: Key, settings: AnalysisSett
     by_who: dict[Who, list[Judgement]] = {
         "kept": [judgement for judgement in joined.pairs if judgement.annotator in kept], "all": list(joined.pairs)
     }  # fmt: skip
-    order = {pair.id: i for i, pair in enumerate(key.pairs)}  # the draws of prompts do not depend on annotators' names
     rates: list[Rate] = []
     agreement: list[ChoiceAgreement] = []
-    for who, found in by_who.items():
-        judgements = sorted(found, key=lambda one: order[one.pair.id])
+    for who, judgements in by_who.items():
         by_question = {q.id: [one for one in judgements if one.question == q.id] for q in key.questions}
-        rates += _rates(by_question, who, settings)
+        rates += _rates(by_question, who)
         agreement += [
             ChoiceAgreement(question=question, who=who, name=name, value=value, n=n)
             for question, answered in by_question.items()
@@ -144,9 +142,9 @@ def _annotators(found: Judgements, least: float) -> tuple[Annotator, ...]:
     )
 
 
-def _rates(by_question: Mapping[str, list[Judgement]], who: Who, settings: AnalysisSettings) -> list[Rate]:
+def _rates(by_question: Mapping[str, list[Judgement]], who: Who) -> list[Rate]:
     """The rate of each question; p-values corrected over questions with judgements."""
-    rates = [_rate(question, judgements, who, settings) for question, judgements in by_question.items()]
+    rates = [_rate(question, judgements, who) for question, judgements in by_question.items()]
     exact, clustered = (
         holm(np.array(values, float)).tolist()
         for values in ([rate.p_value for rate in rates], [rate.clustered_p_value for rate in rates])
@@ -157,7 +155,7 @@ def _rates(by_question: Mapping[str, list[Judgement]], who: Who, settings: Analy
     ]
 
 
-def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: AnalysisSettings) -> Rate:
+def _rate(question: str, judgements: Sequence[Judgement], who: Who) -> Rate:
     chosen = [judgement for judgement in judgements if judgement.is_choice]
     wins, counts = _by_prompt(chosen)
     won, left, n = int(wins.sum()), sum(one.choice == "left" for one in chosen), len(chosen)
@@ -171,7 +169,7 @@ def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: An
         share=won / n if n else None,
         interval=interval,
         p_value=p_value,
-        clustered_interval=clustered_interval(wins, counts, settings.draws, settings.seed),
+        clustered_interval=clustered_interval(wins, counts),
         clustered_p_value=flip_p_value(2 * wins - counts),
         prompts=len(counts),
         pairs=len({one.pair.id for one in chosen}),

@@ -43,5 +43,3 @@ class AnalysisSettings(Settings):
     """Settings of an analysis."""
 
     least: float = setting(0.8, "Leave out annotators who pass a smaller share of their catch questions.", ge=0, le=1)
-    draws: int = setting(2000, "Bootstrap draws of prompts.", ge=2)
-    seed: int = setting(0, "Seed of the draws.", ge=0)

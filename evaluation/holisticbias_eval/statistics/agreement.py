@@ -10,6 +10,7 @@ from scipy.special import digamma, polygamma, stdtr
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.intervals import t_margin
+from holisticbias_eval.statistics.tests import permuted_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class Agreement:
     @property
     def p_value(self) -> float:
         """The share of permutations, the observed order among them, whose covariance is as large (one-sided)."""
-        return float((1 + (self.permuted >= self.covariance).sum()) / (1 + len(self.permuted)))
+        return float(permuted_p(np.array(self.covariance), self.permuted))
 
 
 def estimate_agreement(sums: ProductSums) -> Agreement:

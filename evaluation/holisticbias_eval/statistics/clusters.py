@@ -10,9 +10,10 @@ from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.intervals import CRITICAL_Z, MIDDLE, expansion
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, score_interval
 from holisticbias_eval.statistics.pairs import count_different, groups_of_rows
-from holisticbias_eval.statistics.resampling import function_without_each_column, noun_draws
+from holisticbias_eval.statistics.resampling import function_without_each_column
+from holisticbias_eval.statistics.tests import design_effects
 
 _SMOOTHING = 0.5
 
@@ -141,18 +142,18 @@ def flip_p_value(differences: Ints) -> float | None:
     return float(min(chances[np.abs(sums) >= abs(int(differences.sum()))].sum(), 1.0))
 
 
-def clustered_interval(wins: Ints, counts: Ints, draws: int, seed: int) -> Interval | None:
-    """The 95% bootstrap interval of the share of wins over prompts: wins and judgements per prompt, ``[prompts]`` each.
+def clustered_interval(wins: Ints, counts: Ints) -> Interval | None:
+    """The 95% interval of the share of wins over prompts: wins and judgements per prompt, ``[prompts]`` each.
 
-    Prompts are drawn with replacement; the deviations of the draws are widened for the number of prompts
-    (``expansion``). Null with fewer than two prompts.
+    That of Wilson (1927) at the effective number of judgements. Its design effect is from the variance of a ratio
+    over prompts, linearised; see ``design_effects`` and ``score_interval``. Null with fewer than two prompts.
     """
-    known = counts > 0
-    wins, counts = wins[known], counts[known]
-    if len(counts) < 2:
+    wins, counts = wins[counts > 0], counts[counts > 0]
+    prompts, n = np.array([len(counts)]), np.array([counts.sum()], float)
+    if prompts[0] < 2:
         return None
-    weights = noun_draws(len(counts), draws, np.random.default_rng(seed))
-    share = wins.sum() / counts.sum()
-    drawn: Floats = (weights @ wins) / (weights @ counts)
-    low, high = np.quantile(share + expansion(len(counts)) * (drawn - share), MIDDLE)
-    return Interval(low=float(np.clip(low, 0, 1)), high=float(np.clip(high, 0, 1)))
+    share = wins.sum() / n
+    squares = wins @ wins - 2 * share * (wins @ counts) + share**2 * (counts @ counts)  # of wins - share * counts
+    variance = prompts / (prompts - 1) * squares / n**2
+    low, high = score_interval(share, n, prompts, design_effects(share, n, prompts, variance))
+    return Interval(low=float(low[0]), high=float(high[0]))

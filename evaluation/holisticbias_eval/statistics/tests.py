@@ -124,6 +124,17 @@ def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator
     return p
 
 
+def permuted_p(value: Floats, permuted: Floats) -> Floats:
+    """The share of permutations, the observed order among them, in which a value is as large: ``[values]``.
+
+    ``permuted`` has shape ``[permutations, values]``. Values that differ by rounding only are equal: with few items,
+    many permutations give the observed value again, from sums in another order. NaN if the value is.
+    """
+    rounding = 1e-12 + 1e-9 * np.abs(value)
+    reached = (permuted >= value - rounding).sum(axis=0)
+    return np.where(np.isnan(value), np.nan, (1 + reached) / (1 + len(permuted)))
+
+
 _ONE = np.ones(1)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from holisticbias_eval.errors import CorpusError, JudgementsError
 from holisticbias_eval.judgements.analysis import Rate, analyse
@@ -20,12 +21,13 @@ from holisticbias_eval.judgements.key import CHOICES, Choice, Key
 from holisticbias_eval.judgements.settings import AnalysisSettings, StudySettings
 from holisticbias_eval.judgements.study import labelling_config, shown_tasks
 from holisticbias_eval.statistics.clusters import clustered_interval, flip_p_value
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, wilson
 from known import known
 from label_studio import choices, exported
 
 from .made_studies import NAMES, answers_of, saved_answers, side, study
 
-SETTINGS = AnalysisSettings(draws=200)
+SETTINGS = AnalysisSettings()
 TRIALS = 30
 LARGEST = 6  # of 30 trials at 0.05: more have a chance of 0.001
 
@@ -94,7 +96,7 @@ def test_annotators_who_fail_catch_questions_are_left_out_and_counted() -> None:
     kept, everybody = (preference(found.of(who)) for who in ("kept", "all"))
     assert (kept.share, kept.chosen, kept.annotators) == (1.0, 40, 2)
     assert (known(everybody.share) < 1, everybody.chosen, everybody.annotators) == (True, 60, 3)
-    assert all(one.kept for one in analyse(answers, key, AnalysisSettings(least=0, draws=2)).annotators)
+    assert all(one.kept for one in analyse(answers, key, AnalysisSettings(least=0)).annotators)
 
 
 @pytest.mark.parametrize(("passed", "kept"), [(3, True), (2, False)])
@@ -102,7 +104,7 @@ def test_the_least_share_of_catch_questions(passed: int, kept: bool) -> None:
     key = study(1, StudySettings(pairs=1, sheets=1, per_pair=1, catch=4))
     refused: Choice = "refused"
     chosen: list[int | Choice] = [0, *[0] * passed, *[refused] * (4 - passed)]
-    found = analyse(by_hand(key, [chosen]), key, AnalysisSettings(least=0.75, draws=2))
+    found = analyse(by_hand(key, [chosen]), key, AnalysisSettings(least=0.75))
     assert [(one.passed, one.asked, one.kept) for one in found.annotators] == [(passed, 4, kept)]
 
 
@@ -134,9 +136,9 @@ def test_a_planted_preference_is_found_and_none_at_the_nominal_rate(share: float
     def choose(rng: np.random.Generator, *_: object) -> bool:
         return bool(rng.random() < share)
 
-    key, settings = study(40, StudySettings(pairs=40, catch=0)), AnalysisSettings(draws=100)
+    key = study(40, StudySettings(pairs=40, catch=0))
     studies = ((one for one in answers_of(key, choose, seed=i) if one.question == NAMES[0]) for i in range(TRIALS))
-    rates = [preference(analyse(answers, key, settings).of("kept")) for answers in studies]
+    rates = [preference(analyse(answers, key, SETTINGS).of("kept")) for answers in studies]
     assert np.mean([rate.wins / rate.chosen for rate in rates]) == pytest.approx(share, abs=0.02)
     for test in ("p_value", "clustered_p_value"):
         found = sum(getattr(rate, test) < 0.05 for rate in rates)
@@ -158,7 +160,7 @@ def test_an_annotator_who_always_takes_one_side_shows() -> None:
 
 def test_no_judgements_have_no_share() -> None:
     assert flip_p_value(np.array([], np.int64)) is None
-    assert clustered_interval(np.array([3]), np.array([5]), 100, 0) is None
+    assert clustered_interval(np.array([3]), np.array([5])) is None
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
@@ -171,12 +173,30 @@ def test_the_flip_test_is_that_over_all_signs(differences: list[int]) -> None:
     assert flip_p_value(np.array(differences)) == pytest.approx(expected)
 
 
-def test_repeated_judgements_of_a_prompt_do_not_narrow_the_interval() -> None:
-    wins = np.array([1, 0] * 20)
-    once = clustered_interval(wins, np.ones(40, np.int64), 2000, 0)
-    thrice = clustered_interval(3 * wins, np.full(40, 3), 2000, 0)
-    assert once == thrice
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_repeated_judgements_of_a_prompt_do_not_narrow_the_interval(share: float) -> None:
+    wins = (np.arange(40) < 40 * share).astype(np.int64)
+    once, thrice = (known(clustered_interval(n * wins, np.full(40, n))) for n in (1, 3))
+    assert once == wilson(share, 40)
+    assert thrice.low < once.low < 1
     assert flip_p_value(3 * (2 * wins[:10] - 1)) == flip_p_value(2 * wins[:10] - 1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=9))
+def test_the_interval_by_prompt_is_of_the_effective_number(counted: list[tuple[int, int]]) -> None:
+    table = np.array([(won, won + lost) for won, lost in counted if won + lost], np.int64).reshape(-1, 2)
+    found = clustered_interval(table[:, 0], table[:, 1])
+    if len(table) < 2:
+        assert found is None
+        return
+    share, n = table[:, 0].sum() / table[:, 1].sum(), int(table[:, 1].sum())
+    spread = len(table) * np.var(table[:, 0] - share * table[:, 1], ddof=1) / n**2
+    effect = spread / (share * (1 - share) / n) if 0 < share < 1 else n / len(table)
+    effect = 1.0 if n == len(table) else max(effect, 1.0)
+    z = CRITICAL_Z if n == len(table) else stdtrit(len(table) - 1, 0.975)
+    # the ends p of the interval: (share - p)^2 = z^2 p (1 - p) effect / n
+    ends = np.roots([1 + z**2 * effect / n, -2 * share - z**2 * effect / n, share**2])
+    assert [known(found).low, known(found).high] == pytest.approx(sorted(np.real(ends)), abs=1e-6)
 
 
 KEY = study(2, StudySettings(pairs=2, catch=0, ties=True))

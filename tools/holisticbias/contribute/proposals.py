@@ -52,7 +52,7 @@ def propose_id(group: str, text: str, position: Position = "before", given: Arti
     """The id of an entry: its group, a dot, and its text in lower-case ASCII letters, digits and hyphens."""
     phrase = with_article(text, "sound", given) if position == "standalone" else text
     words = re.sub(r"\{[^}]*\}", " ", ascii_text(phrase.replace("+", " plus")))
-    return f"{group}.{re.sub('[^a-z0-9]+', '-', words).strip('-')[:60] or 'entry'}"
+    return f"{group}.{re.sub('[^a-z0-9]+', '-', words)[:60].strip('-') or 'entry'}"
 
 
 def ascii_text(text: str) -> str:

@@ -19,7 +19,7 @@ from holisticbias_eval.statistics.groups.moments import mean_abs
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.mannwhitney import pairs_of
-from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.statistics.tests import holm, permuted_p
 from holisticbias_eval.units import show
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
@@ -95,9 +95,8 @@ class ScaleFigures:
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
             floor = {} if np.isnan(value) else floor_of(chance)
-            p, point = np.nan, np.quantile(chance, UPPER) if len(chance) else np.nan
-            if floor:
-                p = (1 + int((chance >= value * (1 - 1e-12)).sum())) / (1 + len(chance))
+            p = float(permuted_p(np.array(value), chance)) if floor else np.nan
+            point = np.quantile(chance, UPPER) if len(chance) else np.nan
             ends = resampling.shifted_interval(value, drawn, sentences)
             yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)
             yield _figure(f"{name}_permuted_p", keys, p, "p_value", len(chance), of=name)

@@ -8,7 +8,7 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, resampled_sums
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
-from holisticbias_eval.statistics.tests import design_effects, normal_p, student_p, two_proportions, welch
+from holisticbias_eval.statistics.tests import design_effects, normal_p, permuted_p, student_p, two_proportions, welch
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,7 @@ class Disparities:
 
     def p_values(self) -> Floats:
         """The share of permutations, the observed one among them, in which the value is as large: ``[values]``."""
-        reached = (self.permuted >= self.value - 1e-12).sum(axis=0)
-        return np.where(np.isnan(self.value), np.nan, (1 + reached) / (1 + len(self.permuted)))
+        return permuted_p(self.value, self.permuted)
 
 
 def permutations_for(items: int) -> int:
