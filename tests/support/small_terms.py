@@ -11,7 +11,7 @@ from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, ope
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile, Source, TemplateFile
 from holisticbias.terms.version_files import ReleaseFile
 
 Values = Mapping[str, object]
@@ -81,9 +81,10 @@ def entry_of(terms: Catalog | Path, entry_id: str) -> Any:
 
 
 def add_term(folder: Path, word: str) -> None:
-    """Add a term of the axis ability to the version ``next``, in its own file."""
-    term = {"id": f"ability.{word}", "text": word, "bucket": "auditory", "sources": ["made-up"], "since": "next"}
-    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term))])
+    """Add a term of the axis ability to the version ``next``, in its own file with its source."""
+    source = Source(id=f"of-{word}", title=word)
+    term = {"id": f"ability.{word}", "text": word, "bucket": "auditory", "sources": [source.id], "since": "next"}
+    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term, [source]))])
 
 
 def descriptor_ids(catalog: Catalog, version: str) -> set[str]:

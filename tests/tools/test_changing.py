@@ -83,6 +83,8 @@ def test_a_killed_move_is_finished_by_the_same_command(
 
 def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, invoke: Invoke) -> None:
     options = ("--yes", "--source", repository)
+    ability = repository / "descriptors" / "ability.yaml"
+    ability.write_text(re.sub("^  ", "", ability.read_text("utf-8"), flags=re.MULTILINE), "utf-8")  # lists not indented
     assert "+ I'm a deaf woman." in invoke.printed(
         "reword", "ability.deaf", "--text", "deaf", "--reason", "Style.", *options
     )
@@ -95,7 +97,7 @@ def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, in
     assert wording == {"until": "next", "text": "Deaf", "without_noun": True, "reason": "Better."}
     assert (found.text, load_catalog(repository).at("0.1.0").axes[0].descriptors[0].text) == ("deafened", "Deaf")
     assert validate_paths([repository]) == ()
-    assert stale_files([repository / "descriptors" / "ability.yaml"]) == set()
+    assert stale_files([ability]) == set()
     invoke.printed("reword", "ability.deaf", "--text", "Deaf", "--without-noun", "--reason", "Undone.", *options)
     assert entry_of(repository, "ability.deaf").history == ()
 
@@ -159,8 +161,13 @@ def test_a_term_that_is_not_published_moves_with_its_comments(
     moved = moved.replace("\n  # said by the people themselves\n", "")
     text = (repository / "descriptors" / "new" / "race_ethnicity.with-a-test.yaml").read_text("utf-8")
     assert re.sub("(?<=.) +#", " #", text).endswith(f"axis: race_ethnicity\ndescriptors:\n{moved}")
+    brave = repository / "descriptors" / "new" / "ability.brave.yaml"
+    head, entry = brave.read_text("utf-8").split("  - id: ability.brave\n    text: brave\n")
+    second = f"  - id: ability.calm\n    text: calm\n{entry}"
+    brave.write_text(f"{brave.read_text('utf-8')}\n{second}", "utf-8")
     said = invoke.printed("move", "ability.brave", "race_ethnicity", *source)
-    assert f"removed {repository / 'descriptors' / 'new' / 'ability.brave.yaml'}\n" in said
+    assert f"removed {brave}\n" in said
+    assert brave.with_stem("ability.calm").read_text("utf-8") == head + second, "named for the first that is left"
 
 
 def test_comments_stay_beside_the_entries_that_they_are_about(

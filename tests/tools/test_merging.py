@@ -45,6 +45,7 @@ def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
     frozen = load_catalog(repository).published[-1]
     assert load_catalog(repository).release(frozen).tables["sentences"] == prepared, "in the same order"
     assert not (repository / "descriptors" / "new").exists()
+    assert (repository / "sources.yaml").read_text("utf-8").count("  - id: of-") == 3
     commit_all(repository)
     for branch in ("retire", *WORDS[3:]):
         git(repository, "merge", "-q", "--no-edit", branch)

@@ -147,6 +147,7 @@ def test_a_change_of_terms_alone_needs_no_tests(tmp_path: Path) -> None:
     for event, path, code in (
         ("pull_request", "descriptors/age.yaml", "false"),
         ("pull_request", "sources.yaml", "false"),
+        ("pull_request", "descriptors/new/age.teen.yaml", "false"),
         ("merge_group", "changes/+more.terms.md", "false"),
         ("pull_request", "releases/4.0.0.yaml", "true"),
         ("pull_request", "tools/holisticbias/cli.py", "true"),

@@ -15,7 +15,7 @@ from holisticbias.source.findings import Finding, one_line
 from holisticbias.source.folder import NEW, SourceFile, find_source, read_source, shown_path
 from holisticbias.source.layout import canonical_text
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import GROUP_KEYS, Kind, entries_key
+from holisticbias.terms.file_kinds import GROUP_KEYS, Kind, Source, entries_key
 from holisticbias.terms.version_files import IN_PREPARATION, WITH_PROMPTS
 from holisticbias.terms.versions import NEXT, version_key
 
@@ -25,11 +25,13 @@ class Draft:
     """A new entry: its kind of file, its group, and its keys and values.
 
     The group is an axis, a gender or a family; of a prompt, it is the collection and the domain: ``bold/gender``.
+    ``sources`` are those of its sources that ``sources.yaml`` does not list.
     """
 
     kind: Kind
     group: str
     entry: Mapping[str, Field]
+    sources: Sequence[Source] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,16 @@ def add_entry(terms: OpenTerms, draft: Draft) -> Edit:
     if order and draft.kind == "descriptors" and entry.get("position") != "standalone":
         excluded = order.excluded_nouns().get(f"{draft.group}/{entry.get('bucket')}", ())
         entry.setdefault("not_with", tuple(dict.fromkeys(excluded)) or None)
-    return new_entry(terms.root, draft.kind, draft.group, written(entry))
+    return new_entry(terms.root, draft.kind, draft.group, written(entry), draft.sources)
 
 
-def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap) -> Edit:
+def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap, sources: Sequence[Source] = ()) -> Edit:
     """The file of a new entry; ``SourceError`` if there is another one, not the same one of a killed command."""
     path = root / kind / NEW / f"{entry['id']}.yaml"
     keys = dict(zip(GROUP_KEYS[kind], group.split("/"), strict=True))
     content = CommentedMap({**keys, entries_key(kind): CommentedSeq([entry])})
+    if sources:
+        content["sources"] = [written(source.model_dump(exclude_none=True)) for source in sources]
     content.yaml_set_start_comment(f"yaml-language-server: $schema=../../schema/{kind}.schema.json")
     text = canonical_text(content, kind)
     if path.exists() and path.read_bytes() != text.encode():

@@ -157,7 +157,8 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move
     gone = written({"until": terms.version, "replaced_by": new_id})
     change = (lambda entry: entry.update(gone)) if published else None
     former = edit_entries(terms.root, ["descriptors"], {entry_id: change})
-    added = new_entry(terms.root, "descriptors", axis, moved)
+    own = {source.id: source for source in file.sources if source.id in entry.sources}
+    added = new_entry(terms.root, "descriptors", axis, moved, [*own.values()])
     names = [entry_id, new_id] if published else [new_id]
     return Move((*former, added, *_references(terms.root, entry_id, names)), new_id, bucket, published)
 

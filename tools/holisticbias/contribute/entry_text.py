@@ -100,8 +100,8 @@ def _of_kind(root: Path, kind: Kind) -> Iterator[tuple[Path, str, Span]]:
 def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change | None]) -> tuple[Edit, ...]:
     """The edits that change entries of some kinds, by their ids.
 
-    None removes an entry with the comments before it, and its file if that has new entries and no other one. Raises
-    ``SourceError`` for an unknown id.
+    None removes an entry with the comments before it. A file of new entries is then removed if it has no other one,
+    and otherwise named for its first entry again. Raises ``SourceError`` for an unknown id.
     """
     edits: list[Edit] = []
     left = dict(changes)
@@ -112,7 +112,10 @@ def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change
         if named:
             lines = text.split("\n")
             removed = [span for span in reversed(named) if not _edit(lines, span, kind, left.pop(span.id))]
-            edits.append(Edit(path, kind, _rest(path, kind, lines, empty=len(removed) == len(entries))))
+            kept = [span for span in entries if span not in removed]
+            target = path.with_stem(kept[0].id) if kept and is_new(path) else path
+            edits += [Edit(path, kind, None)] if target != path else []
+            edits.append(Edit(target, kind, _rest(path, kind, lines, empty=not kept)))
     if left:
         raise _unknown(kinds, left)
     return tuple(edits)
@@ -125,7 +128,9 @@ def _edit(lines: list[str], span: Span, kind: Kind, change: Change | None) -> bo
         return False
     content = _content(lines, span, kind)
     change(content[entries_key(kind)][0])
-    lines[span.first : span.end] = canonical_text(content, kind).rstrip("\n").split("\n")[1:]
+    margin = " " * _column(lines[span.first])  # like the entries around it, which canonical layout may indent otherwise
+    entry = canonical_text(content, kind).rstrip("\n").split("\n")[1:]
+    lines[span.first : span.end] = [margin + line.removeprefix("  ") for line in entry]
     return True
 
 
@@ -159,7 +164,7 @@ def written(entry: Mapping[str, Field]) -> CommentedMap:
 
 def _as_yaml(value: Field) -> object:
     if isinstance(value, str):
-        return quoted(value)
+        return _quoted(value)
     if isinstance(value, Mapping):
         return CommentedMap((key, _as_yaml(part)) for key, part in value.items())
     if isinstance(value, Sequence):
@@ -167,6 +172,7 @@ def _as_yaml(value: Field) -> object:
     return value
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
-    return DoubleQuotedScalarString(text) if re.search(r"'|\[|:|^\?", text) or text.lower() in _YAML_WORDS else text
+    misread = re.search(r"'|\[|:(?!//)|^\?", text) or text.lower() in _YAML_WORDS
+    return DoubleQuotedScalarString(text) if misread else text

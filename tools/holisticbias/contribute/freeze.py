@@ -17,10 +17,12 @@ from holisticbias.release.release import Release
 from holisticbias.rules.published import lock, render_lock
 from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.findings import one_line, render_findings
-from holisticbias.source.folder import LOCK_SUFFIX, folder_kind, read_source, term_files
+from holisticbias.source.folder import LOCK_SUFFIX, SINGLE_FILES, folder_kind, read_source, term_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.version_files import IN_PREPARATION
 from holisticbias.terms.versions import NEXT, version_key
+
+_SOURCES = SINGLE_FILES[:1]  # the kind of the only file that freezing changes outside the folders
 
 
 def moved_versions(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
@@ -82,7 +84,7 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
     """
     texts, moved = release_files.gathered(root, texts, version)
     removed = [Edit(path, "descriptors", None) for path in (before, file.with_name(f"{version}{LOCK_SUFFIX}"), *moved)]
-    edits = [Edit(path, kind, text) for path, text in texts.items() for kind in folder_kind(path)]
+    edits = [Edit(path, kind, text) for path, text in texts.items() for kind in folder_kind(path) or _SOURCES]
     catalog, findings = validate_files(edited_files(read_source(root), [*removed, *edits]))
     for finding in findings:
         if finding.level == "error":

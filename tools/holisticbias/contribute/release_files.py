@@ -17,7 +17,7 @@ from holisticbias.contribute.entry_text import Edit, written
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.folder import FOLDERS, is_new, kind_files
+from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files
 from holisticbias.source.layout import canonical_text, nodes, read_editable
 from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
@@ -192,12 +192,12 @@ def renamed(root: Path, old: str, new: str) -> Iterator[Edit]:
 
 
 def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[Path, str], tuple[Path, ...]]:
-    """Move the new entries of a version to the files of their groups.
+    """Move the new entries of a version to the files of their groups, and their sources to ``sources.yaml``.
 
     ``texts`` has the files that differ from those in ``root``. Returns them with the files that change, and the files
     of new entries that are then to be removed. An entry that is in the file of its group already is not added again.
     """
-    changed, moved = dict(texts), []
+    changed, moved, sources = dict(texts), list[Path](), list[CommentedMap]()
     for kind in GROUP_KEYS:
         for path in (path for path in kind_files(root, kind) if is_new(path)):
             content = read_editable(changed.get(path) or path.read_text("utf-8"))
@@ -208,9 +208,16 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
             group = read_editable(changed.get(target) or target.read_text("utf-8"))
             for entry in entries:
                 _insert(group[entries_key(kind)], entry)
+            sources += content.get("sources", [])
             changed[target] = canonical_text(group, kind)
             changed.pop(path, None)
             moved.append(path)
+    if sources:
+        file = root / SOURCES_FILE
+        listed = read_editable(file.read_text("utf-8"))
+        for source in sources:
+            _insert(listed["sources"], source)
+        changed[file] = canonical_text(listed, "sources")
     return changed, tuple(moved)
 
 

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ruamel.yaml.comments import CommentedMap
 
 from holisticbias.contribute.authoring import OpenTerms, add_entry, edited_files, edited_terms
 from holisticbias.contribute.diff import compare
-from holisticbias.contribute.entry_text import Edit, find_place, quoted, spans
+from holisticbias.contribute.entry_text import Edit, find_place, spans
 from holisticbias.contribute.issue_forms import (
     LABELS,
     NO_CREDIT,
@@ -41,11 +40,10 @@ from holisticbias.questions.adding import ask_entry
 from holisticbias.questions.questions import Questions
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.addresses import REPOSITORY, file_link
-from holisticbias.source.folder import SOURCES_FILE, find_source, read_source
-from holisticbias.source.layout import canonical_text, read_editable
+from holisticbias.source.folder import find_source, read_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Judged
-from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.file_kinds import Kind, Source
 from holisticbias.terms.specification_entries import Specification
 
 _MAX_BYTES = 2_000_000
@@ -238,7 +236,7 @@ def _reason(error: Exception, form: IssueForm | None) -> str:
 
 
 def propose(terms: OpenTerms, issue: Issue, answers: Mapping[str, str]) -> tuple[str, tuple[Edit, ...]]:
-    """The id of the entry that a form proposes, and the edits that write it with its source, the entry first.
+    """The id of the entry that a form proposes, and the edits that write it with its source.
 
     Objections on record do not prevent it, because a maintainer decides on them. Raises ``SourceError`` and
     ``click.UsageError`` for answers that cannot be used.
@@ -246,12 +244,11 @@ def propose(terms: OpenTerms, issue: Issue, answers: Mapping[str, str]) -> tuple
     kind, given = read_entry(answers)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # what it prints is for a terminal
         draft = ask_entry(kind, terms, Questions({**given, "meets_criteria": True}, yes=True))
-    sources, edits = list(_known_source(terms.catalog, answers)), []
-    if not sources or answers.get("Why"):
-        source, edit = _add_source(terms.root, issue, answers)
-        sources, edits = [*sources, source], [edit]
-    entry = add_entry(terms, replace(draft, entry={**draft.entry, "sources": sources}))
-    return str(draft.entry["id"]), terms.whole([entry, *edits])
+    known = list(_known_source(terms.catalog, answers))
+    added = [_new_source(issue, answers)] if not known or answers.get("Why") else []
+    sources = [*known, *(source.id for source in added)]
+    entry = add_entry(terms, replace(draft, entry={**draft.entry, "sources": sources}, sources=added))
+    return str(draft.entry["id"]), terms.whole([entry])
 
 
 def _known_source(catalog: Catalog, answers: Mapping[str, str]) -> Iterator[str]:
@@ -264,19 +261,18 @@ def _known_source(catalog: Catalog, answers: Mapping[str, str]) -> Iterator[str]
             return
 
 
-def _add_source(root: Path, issue: Issue, answers: Mapping[str, str]) -> tuple[str, Edit]:
-    """The id and the edit that add what a form says of its source, with a link to the issue."""
+def _new_source(issue: Issue, answers: Mapping[str, str]) -> Source:
+    """The source that a form describes, with a link to the issue."""
     said, why = (in_one_line(answers.get(label, ""), None) for label in ("Source", "Why"))
     title = f"Proposal {issue.number}: {said or 'a contributor, from their own knowledge'}"
     note = f"{said} Why: {why}" if len(title) > _TITLE else why
-    values = CommentedMap(id=f"issue-{issue.number}", title=quoted(_cut(title, _TITLE)), year=datetime.now(UTC).year)
-    values["url"] = f"{REPOSITORY}/issues/{issue.number}"
-    if note:
-        values["note"] = quoted(_cut(note, _NOTE))
-    path = root / SOURCES_FILE
-    content = read_editable(path.read_text("utf-8"))
-    content["sources"] = [*(s for s in content["sources"] if s["id"] != values["id"]), values]
-    return str(values["id"]), Edit(path, "sources", canonical_text(content, "sources"))
+    return Source(
+        id=f"issue-{issue.number}",
+        title=_cut(title, _TITLE),
+        year=datetime.now(UTC).year,
+        url=f"{REPOSITORY}/issues/{issue.number}",
+        note=_cut(note, _NOTE) or None,
+    )
 
 
 def _cut(text: str, most: int) -> str:
@@ -287,7 +283,7 @@ def _pull_request(folder: Path, entry_id: str, issue: Issue, answers: Mapping[st
     """The files with the title, message and text of the pull request that adds an entry."""
     credited = None if answers.get("Credit") == NO_CREDIT else issue.co_author
     # words of the issue stay out of the message: git reads trailers in it, and GitHub mentions and closing words
-    message = f"Add {entry_id}\n\nProposed in #{issue.number}; sources.yaml has its source.\n"
+    message = f"Add {entry_id}\n\nProposed in #{issue.number}; its file has its source.\n"
     said = "\n".join(f"- {label}: {code(answers[label], 600)}" for label in ("Source", "Why") if answers.get(label))
     body = (
         f"Closes #{issue.number}. Adds {code(entry_id)}, as proposed there.\n\n{said}\n\n"

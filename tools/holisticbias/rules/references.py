@@ -132,12 +132,12 @@ def bucket_needed(repository: Repository) -> Problems:
 
 
 @rule(
-    asks="Every source is listed in sources.yaml.",
-    fix="list the source in sources.yaml",
+    asks="Every source is listed in sources.yaml, or at the top of the file of a new entry.",
+    fix="list the source in sources.yaml, or under 'sources' at the top of the file of a new entry",
     needs=frozenset({"sources"}),
 )
 def known_source(repository: Repository) -> Problems:
-    known = {s.id for f in repository.sources for s in f.record.sources} | repository.left_out
+    known = {source.id for source in repository.listed_sources} | repository.left_out
     for file, i, keys, source in stated_texts(repository, {"sources", "source"}.__contains__):
         if source not in known:
             yield file.entry_problem(i, keys, f"The source {source!r} is not listed.")

@@ -177,8 +177,8 @@ def article_sound(entry: Descriptor | Noun) -> Faults:
 def unknown_word(repository: Repository) -> Problems:
     published = repository.published
     entries = list(_terms_and_nouns(repository))
-    new = [(f, i, e) for f, i, e in entries if e.id not in published and set(e.sources) <= {CONTRIBUTORS}]
-    unjudged = [(f, i, e) for f, i, e in new if not getattr(e, "assessments", ())]
+    new = [(f, i, e) for f, i, e in entries if e.id not in published and not getattr(e, "assessments", ())]
+    unjudged = [(f, i, e) for f, i, e in new if {CONTRIBUTORS, *(s.id for s in f.record.sources)}.issuperset(e.sources)]
     known = known_words(e.text for _, _, e in entries if e.id in published) if unjudged else frozenset()
     for file, i, entry in unjudged:
         for message in () if other_language(entry.text, known) else misspelled(entry.text, known):

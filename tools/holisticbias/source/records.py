@@ -20,6 +20,7 @@ from holisticbias.terms.version_files import LockFile, ReleaseFile
 
 # nobody edits a lock, so it has no schema
 _MODELS: Mapping[file_kinds.Kind, type[Record]] = {**file_kinds.MODELS, "locks": LockFile}
+_SOURCES = "sources"  # key of the sources of new entries
 
 F_co = TypeVar("F_co", bound=Record, covariant=True)
 E = TypeVar("E", bound=Entry)
@@ -97,6 +98,11 @@ class Repository:
         return tuple(file for kind in file_kinds.MODELS for file in getattr(self, FILES.get(kind, kind)))
 
     @property
+    def listed_sources(self) -> tuple[file_kinds.Source, ...]:
+        """The sources in ``sources.yaml``, and those in files of new entries."""
+        return tuple(s for f in (*self.sources, *self.with_entries) for s in f.record.sources)
+
+    @property
     def with_entries(self) -> tuple[EntryFile, ...]:
         """The files with entries: terms first, then collections, prompts and specifications."""
         return tuple(file for name in FILES.values() for file in getattr(self, name))
@@ -114,8 +120,8 @@ class Repository:
         """The records without their places."""
         names = (*FILES.values(), "releases", "subsets")
         files: dict[str, Any] = {name: tuple(f.record for f in getattr(self, name)) for name in names}
-        sources = tuple(s for f in self.sources for s in f.record.sources)
-        return Catalog(**files, sources=sources, intersections=next((f.record for f in self.intersections), None))
+        order = next((f.record for f in self.intersections), None)
+        return Catalog(**files, sources=self.listed_sources, intersections=order)
 
 
 def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
@@ -154,7 +160,7 @@ def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Find
     at = known.index(group)
     main = whole[at].document.data
     head = {key: value for key, value in main.items() if key not in data} if isinstance(main, dict) else {}
-    own = {*keys, file_kinds.entries_key(file.kind)}
+    own = {*keys, file_kinds.entries_key(file.kind), _SOURCES}
     for key in (key for key in data if key in whole[at].record.model_fields_set and key not in own):
         message = f"The key {key!r} is in {whole[at].document.path}, and the same for all entries of the group."
         findings.append(UNKNOWN_KEY.finding(document.problem((key,), message, fix="remove the key")))
@@ -179,7 +185,8 @@ def _with_new(main: Located[Record], new: Located[Record]) -> Located[Record]:
         place = file_kinds.place_among([*map(_bucket, entries)], _bucket(entry))
         entries.insert(place, entry)
         origins.insert(place, origin)
-    record = main.record.model_copy(update={main.entries: tuple(entries)})
+    sources = *getattr(main.record, _SOURCES), *getattr(new.record, _SOURCES)
+    record = main.record.model_copy(update={main.entries: tuple(entries), _SOURCES: sources})
     return Located(record, main.document, main.entries, tuple(origins), (*main.left_out, *new.left_out))
 
 

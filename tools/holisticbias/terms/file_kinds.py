@@ -53,6 +53,16 @@ def entries_key(kind: Kind) -> str:
     return "groups" if kind == "collections" else kind
 
 
+class Source(Record):
+    """A source of entries or judgements."""
+
+    id: SourceId
+    title: Text
+    year: StrictInt | None = None
+    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$")] | None = None
+    note: Prose | None = Field(None, description="what a contributor says of it, in their words")
+
+
 class GroupFile(Record):
     """A file with the entries of one group, such as an axis.
 
@@ -63,6 +73,8 @@ class GroupFile(Record):
     keys: ClassVar[tuple[str, ...]]
     entry_type: ClassVar[type[Entry]]
     shared_keys: ClassVar[tuple[str, ...]] = ()
+
+    sources: tuple[Source, ...] = Field((), description="sources of new entries that sources.yaml does not list yet")
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -196,16 +208,6 @@ GROUP_FILES: tuple[type[GroupFile], ...] = (
 GROUP_KEYS: Mapping[Kind, tuple[str, ...]] = {file.kind: file.keys for file in GROUP_FILES}
 """The keys that say which group of entries a file has."""
 ENTRY_TYPES: Mapping[Kind, type[Entry]] = {file.kind: file.entry_type for file in GROUP_FILES}
-
-
-class Source(Record):
-    """A source of entries or judgements."""
-
-    id: SourceId
-    title: Text
-    year: StrictInt | None = None
-    url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$")] | None = None
-    note: Prose | None = Field(None, description="what a contributor says of it, in their words")
 
 
 class SourcesFile(Record):
