@@ -147,7 +147,7 @@ def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Pa
     assert "greedy" in made.generation.generation["decoding"]
 
 
-def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path) -> None:
+def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     loaded = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
@@ -156,6 +156,10 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         for model in (tiny_gpt2, loaded)
     )
     assert of_model.answers["nll"].to_pylist() == pytest.approx(of_folder.answers["nll"].to_pylist())
+    hbe.evaluate(tiny_gpt2, mini_release_folder, "medians", progress=False, store=tmp_path)
+    loaded[0].transformer.h[0].register_forward_pre_hook(lambda _, given: (given[0] / 2, *given[1:]))
+    altered = hbe.evaluate(loaded, mini_release_folder, "medians", progress=False, store=tmp_path)
+    assert altered.answers["nll"].to_pylist() != of_model.answers["nll"].to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ def test_ids_that_follow_from_other_columns_are_left_out_and_added_again(both: l
     assert "sentence_id" not in asked.column_names
     assert restored(asked).select(list(SENTENCE_COLUMNS)).equals(sentences.select(list(SENTENCE_COLUMNS)))
     assert restored(asked).column_names[0] == "sentence_id"
+    assert "sentence_id" not in restored(asked.append_column("response_id", asked["text"])).column_names
     ids = pa.array([*sentences["sentence_id"].to_pylist()[:-1], "another"])
     other = with_column(sentences, "sentence_id", ids)
     assert compacted(other)["sentence_id"].to_pylist() == ids.to_pylist()

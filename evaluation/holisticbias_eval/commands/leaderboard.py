@@ -23,8 +23,8 @@ def command(
 ) -> int:  # fmt: skip
     """Print the results of models on releases.
 
-    Results are contributed by pull request. An entry holds one measure of a run over a whole published
-    release or a named subset of it; the model has a public name or a digest.
+    Results are contributed by pull request. An entry holds one measure of a run over a published
+    release, a named subset of it, or a part, which the title names; the model has a public name or a digest.
     """
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.report.leaderboard import print_leaderboard, render_leaderboard

@@ -50,12 +50,13 @@ def compacted(table: pa.Table) -> pa.Table:
 
 
 def restored(table: pa.Table) -> pa.Table:
-    """Sentences, or scores of them, as they were before ``compacted``; another table is not changed."""
+    """Sentences, or scores of them, as they were before ``compacted``; responses and other tables get no ids."""
     for place, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             kind = pa.dictionary(pa.int32(), pa.string())
             table = table.set_column(place, field.name, table.column(place).cast(kind))
-    if "sentence_id" in table.column_names or not set(_ID_PARTS) <= set(table.column_names):
+    names = {*table.column_names}
+    if names & {"sentence_id", "response_id"} or not names >= {*_ID_PARTS}:
         return table
     return table.add_column(0, "sentence_id", _sentence_ids(table))
 

@@ -178,5 +178,5 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
     """The settings of the scoring that differ; the tokenizer is part of the model, not a setting."""
     first, second = ({**s.settings, "dtype": s.model.dtype} for s in (one, other))
-    of_model = () if same_model(one.model, other.model) else ("tokenizer_sha256",)
+    of_model = () if same_model(one.model, other.model) else ("tokenizer_sha256", "config_sha256")
     return tuple(name for name in {**first, **second} if name not in of_model and first.get(name) != second.get(name))

@@ -10,7 +10,6 @@ from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import find_kind, load_kind
-from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
@@ -103,8 +102,7 @@ class DialoguesTask(Task):
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
             kind = find_kind(given.model, chosen.kind)
             loaded = load_kind(given.model, kind, chosen.device)
-        about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
-        return GivenModel(loaded.identity, about, kind, loaded)
+        return GivenModel(loaded.identity, {**SETTINGS.record, **loaded.settings}, kind, loaded)
 
     def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CandidateRequests:
         """The candidates."""

@@ -14,7 +14,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.engines import M, stored
-from holisticbias_eval.models.loading.load import ModelSource
+from holisticbias_eval.models.loading.load import ModelSource, is_altered
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import Stage, find_store
 from holisticbias_eval.progress import Display
@@ -81,7 +81,10 @@ class Given:
         return source.default_model if self.model is None else self.model
 
     def store(self, stage: Stage) -> Path | None:
-        """The folder that keeps what a stage makes; None if nothing is kept."""
+        """The folder that keeps what a stage makes; None if nothing is kept, such as answers of an altered model."""
+        if stage != "labels" and isinstance(self.model, tuple) and is_altered(self.model[0]):
+            self.display.notice("the loaded model has hooks or another forward, so its answers are not kept")
+            return None
         return find_store(self.read(Keeping), stage)
 
     def stored(self, model: M, stage: Stage) -> M:

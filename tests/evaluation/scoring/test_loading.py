@@ -212,6 +212,9 @@ def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(kind: str, ti
     expected = stored(of_folder, tmp_path, ignore).score(spans, ignore)
     np.testing.assert_array_equal(of_object.score(spans, ignore).nll, expected.nll)
     assert store_of(of_object, tmp_path, ignore).read().num_rows == 3
+    model, tokenizer = from_folder(folder, kind)
+    model.config.update({"layer_norm_epsilon": 0.1, "layer_norm_eps": 0.1, "use_cache": False})
+    assert not store_of(start_scorer((model, tokenizer), ignore), tmp_path, ignore).folder.exists()
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
@@ -223,6 +226,9 @@ def test_a_loaded_model_is_not_copied_without_need(device: str, tiny_gpt2: Path)
 def test_a_loaded_model_has_the_responses_of_its_folder(tiny_gpt2: Path) -> None:
     made = [start_generator(source, ignore, SHORT, 1) for source in (str(tiny_gpt2), from_folder(tiny_gpt2))]
     assert answers_fingerprint(made[0]) == answers_fingerprint(made[1])
+    model, tokenizer = from_folder(tiny_gpt2)
+    model.generation_config.eos_token_id = [0, 5]
+    assert answers_fingerprint(start_generator((model, tokenizer), ignore, SHORT, 1)) != answers_fingerprint(made[0])
     first, second = (respond_all(REQUESTS, generator, ignore).text for generator in made)
     assert first == second
 

@@ -8,7 +8,7 @@ from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import THINK, Thinking
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, Style
-from holisticbias_eval.models.loading.tokenizers import CONTENT, rendered_chat, special_tokens, tokenizer_digest
+from holisticbias_eval.models.loading.tokenizers import CONTENT, rendered_chat, special_tokens
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.settings import Settings, setting
 
@@ -104,7 +104,6 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
         "conversation_text": frame.with_persona,
         "conversation_text_without_persona": frame.without_persona,
         "first_tokens": " ".join(tokenizer.convert_ids_to_tokens(before)),
-        "tokenizer_sha256": tokenizer_digest(tokenizer),
     }
     if form.thinking != "none":
         settings["reasoning"] = "kept apart from the response"

@@ -67,7 +67,7 @@ class Ending:
     """The tokens and texts that end a response of one model, and the tokens that it suppresses.
 
     ``tokens`` are the end tokens of the model's generation settings, of its
-    tokenizer and of the conversation.
+    tokenizer and of the conversation. ``settings`` are the numbers of these tokens, for the signature.
     """
 
     def __init__(self, model: Any, tokenizer: Any, conversation: Conversation, decoding: Decoding) -> None:
@@ -76,7 +76,14 @@ class Ending:
         self.tokens = frozenset(token for ids in (*map(_ids, ids_of_end), conversation.ends) for token in ids)
         self._suppressed = _ids(settings.suppress_tokens)
         self._suppressed_first = _ids(settings.begin_suppress_tokens)
-        self._first = int(settings.forced_bos_token_id is not None)  # the first step whose token is chosen
+        forced = _ids(settings.forced_bos_token_id)
+        self._first = len(forced)  # the first step whose token is chosen
+        known = {
+            "end_tokens": sorted(self.tokens),
+            "suppressed_tokens": [*self._suppressed, *self._suppressed_first],
+            "forced_token": forced,
+        }
+        self.settings = {name: " ".join(map(str, ids)) for name, ids in known.items() if ids}
         self._stops = conversation.stops
         self._keeps_blank = conversation.keeps_blank
         self._tokenizer = tokenizer

@@ -48,7 +48,9 @@ class LocalGenerator(Generator):
         conversation: Conversation,
         batch: int | None = None,
     ) -> None:
-        settings = {**conversation.settings, **decoding.settings, "seed": str(seed)}
+        self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
+        own = {**loaded.settings, **self._ending.settings}
+        settings = {**conversation.settings, **own, **decoding.settings, "seed": str(seed)}
         super().__init__(loaded.identity, kind, settings, keeps_blank=conversation.keeps_blank)
         self._model = loaded.model
         self._tokenizer = loaded.tokenizer
@@ -57,7 +59,6 @@ class LocalGenerator(Generator):
         self._seed = seed
         self._conversation = conversation
         self._batch = batch
-        self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
         self._plain = Plain(loaded.model, decoding, self._ending)
         is_plain = kind == "seq2seq" or decoding.method == "beam"
         self._writer = self._plain if is_plain else Together(loaded.model, decoding, self._ending)

@@ -16,7 +16,7 @@ from holisticbias_eval.models.likelihood.spans import Spans, TextWindow
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
-from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens, tokenizer_digest
+from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.sequences import bounds, distinct_sequences, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
@@ -61,7 +61,7 @@ class MaskedScorer(Scorer):
         self._notice = notice
         self._head: str = ""
         self._counts = MaskedInputs(asked=0, run=0)
-        settings = {"scorer": "masked", "pll": variant, "tokenizer_sha256": self._encoder.digest}
+        settings = {"scorer": "masked", "pll": variant, **loaded.settings}
         super().__init__(loaded.identity, "masked", settings)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
@@ -220,8 +220,7 @@ class OneMaskScorer(PairScorer):
         self._mask_id = mask_of(loaded.tokenizer, loaded.identity.name)
         self._loaded, self._notice = loaded, notice
         self.mask: str = loaded.tokenizer.mask_token
-        settings = {"scorer": "one mask", "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
-        super().__init__(loaded.identity, "masked", settings)
+        super().__init__(loaded.identity, "masked", {"scorer": "one mask", **loaded.settings})
 
     def score(self, texts: pa.Table, progress: Progress) -> Floats:
         """The scores of both terms of each template, NaN if a term has no pieces: shape ``[templates, 2]``.

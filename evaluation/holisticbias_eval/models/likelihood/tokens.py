@@ -12,7 +12,7 @@ from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut, whole
-from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest, tokenizer_errors
+from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_errors
 from holisticbias_eval.models.sequences import bounds
 
 _BATCH = 8192
@@ -101,7 +101,6 @@ class TextEncoder:
                 self._fast = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
             self._fast.no_padding()
             self._fast.no_truncation()
-        self.digest = tokenizer_digest(tokenizer)
 
     def encode(
         self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False

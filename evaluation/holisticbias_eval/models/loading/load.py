@@ -1,7 +1,9 @@
 """Load a model and its tokenizer with transformers: safetensors or GGUF only, never a repository's own code."""
 
 import hashlib
+import json
 import logging
+import re
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stderr
 from copy import deepcopy
@@ -13,12 +15,15 @@ from typing import Any, Literal
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
-from holisticbias_eval.models.loading.tokenizers import is_failure, tried
+from holisticbias_eval.models.loading.tokenizers import is_failure, tokenizer_digest, tried
 from holisticbias_eval.models.model import Kind, ModelSignature
 
 ModelSource = str | tuple[Any, Any] | None
 """A calibration model by name, a folder, a GGUF file or a Hub repository, or a model of transformers that the caller
 has loaded, with its tokenizer; null is the default model."""
+_WITHOUT_EFFECT = re.compile(r"version|architectures|name|dtype|cache|init|drop|label|_token_id|output_|return_dict")
+"""Entries of a configuration that say how a model was trained, stored or called."""
+_LONG = re.compile(r"\d\.\d+(e-?\d+)?")
 AUTO_CLASSES: dict[Kind, str] = {
     "causal": "AutoModelForCausalLM",
     "masked": "AutoModelForMaskedLM",
@@ -34,6 +39,12 @@ class LoadedModel:
     tokenizer: Any
     identity: ModelSignature
     load: Callable[[str], Any]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Digests of the tokenizer and the configuration, for a signature."""
+        digests = tokenizer_digest(self.tokenizer), _config_digest(self.model.config)
+        return dict(zip(("tokenizer_sha256", "config_sha256"), digests, strict=True))
 
 
 def load_config(name: str) -> Any:
@@ -124,6 +135,12 @@ def adopt_model(model: Any, tokenizer: Any, device: str = "auto") -> LoadedModel
     return LoadedModel(weights, tokenizer, _identity(name, weights), load)
 
 
+def is_altered(model: Any) -> bool:
+    """Whether the caller has added hooks to a loaded model or replaced a ``forward``, which no digest covers."""
+    modules = model.modules()
+    return any(one._forward_hooks or one._forward_pre_hooks or "forward" in vars(one) for one in modules)
+
+
 def _refuse_broken(name: str, model: Any, tokens: int) -> None:
     """Raise ``ModelError`` if the tokenizer has more tokens than the model, or a weight is not a finite number."""
     vocabulary = model.get_input_embeddings().num_embeddings
@@ -184,6 +201,23 @@ def _weights_digest(model: Any) -> str:
         digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}\n".encode())
         digest.update(parameter.detach().cpu().contiguous().flatten().numpy())
     return digest.hexdigest()
+
+
+def _config_digest(config: Any) -> str:
+    """SHA-256 of a configuration's type, and of the values that answers depend on and that are not its default."""
+    values = config.to_dict()
+    try:
+        usual = type(config)().to_dict()
+    except (TypeError, ValueError):  # a configuration that is made of others has no default
+        usual = dict.fromkeys(values)
+    known = {key: _in_text(values.get(key)) for key in usual if not _WITHOUT_EFFECT.search(key)}
+    content = sorted((key, text) for key, text in known.items() if text != _in_text(usual[key]))
+    return hashlib.sha256(json.dumps([config.model_type, content]).encode()).hexdigest()
+
+
+def _in_text(value: object) -> str:
+    """A value as JSON; its numbers are rounded, because GGUF files hold them in less precision."""
+    return _LONG.sub(lambda number: f"{float(number[0]):.6g}", json.dumps(value, sort_keys=True, default=str))
 
 
 def find_kind(source: ModelSource, kind: Literal["auto"] | Kind = "auto") -> Kind:
