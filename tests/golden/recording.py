@@ -54,6 +54,8 @@ CHANGING = ("versions", "machine", "probe", "duration")
 """Parts of a signature that depend on the machine."""
 ROW = re.compile(r"Row #\d+: ")
 """Arrow names the row or not, as its threads come."""
+SAID_OF_MACHINES = ("torch", "Python", "measured on", "seconds", "- Machine:", "- Exactness:")
+"""Words of lines of a report that depend on the machine."""
 TOLERANCE = 1e-5
 
 
@@ -170,7 +172,7 @@ def _report(run: Path, folder: Path) -> Iterator[str]:
 def _lines(text: str, folder: Path) -> Iterator[str]:
     seen: dict[str, int] = {}
     for line in text.splitlines():
-        if not line.strip() or any(word in line for word in ("torch", "Python", "measured on", "seconds")):
+        if not line.strip() or any(word in line for word in SAID_OF_MACHINES):
             continue
         plain = line.replace(str(folder), "FOLDER").replace(str(folder).replace("_", "\\_"), "FOLDER")
         key = NUMBER.sub("#", plain)
