@@ -78,6 +78,7 @@ descriptors:
         ("brave", NEW, "new-entry-file", "The file has the name brave.yaml, not ability.brave.yaml."),
         ("ability.brave", NEW.replace("auditory", "auditor"), "known-bucket", "auditor"),
         ("ability.brave", NEW.replace("ability.brave", "ability.deaf"), "unique-id", "has the same id"),
+        ("ability.brave", NEW + "sources:\n  - {id: made-up, title: Other}\n", "unique-id", "Another source has"),
         ("ability.brave", NEW.replace("text: brave", "text: 5"), "schema", "text: it must be a text"),
         ("ability.brave", "axis: [\n", "yaml-closed", "not closed"),
     ],

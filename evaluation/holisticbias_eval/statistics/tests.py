@@ -130,8 +130,7 @@ def permuted_p(value: Floats, permuted: Floats) -> Floats:
     ``permuted`` has shape ``[permutations, values]``. Values that differ by rounding only are equal: with few items,
     many permutations give the observed value again, from sums in another order. NaN if the value is.
     """
-    rounding = 1e-12 + 1e-9 * np.abs(value)
-    reached = (permuted >= value - rounding).sum(axis=0)
+    reached = ((permuted > value) | np.isclose(permuted, value, rtol=1e-9, atol=1e-12)).sum(axis=0)
     return np.where(np.isnan(value), np.nan, (1 + reached) / (1 + len(permuted)))
 
 

@@ -227,9 +227,11 @@ def test_a_loaded_model_has_the_responses_of_its_folder(tiny_gpt2: Path) -> None
     made = [start_generator(source, ignore, SHORT, 1) for source in (str(tiny_gpt2), from_folder(tiny_gpt2))]
     assert answers_fingerprint(made[0]) == answers_fingerprint(made[1])
     model, tokenizer = from_folder(tiny_gpt2)
-    model.generation_config.eos_token_id = [0, 5]
-    assert answers_fingerprint(start_generator((model, tokenizer), ignore, SHORT, 1)) != answers_fingerprint(made[0])
-    first, second = (respond_all(REQUESTS, generator, ignore).text for generator in made)
+    for name, ids in (("eos_token_id", [0, 5]), ("suppress_tokens", [7]), ("begin_suppress_tokens", [7])):
+        model.generation_config = transformers.GenerationConfig(**{name: ids})
+        made.append(start_generator((model, tokenizer), ignore, SHORT, 1))
+    assert len({answers_fingerprint(generator) for generator in made}) == 4
+    first, second = (respond_all(REQUESTS, generator, ignore).text for generator in made[:2])
     assert first == second
 
 

@@ -214,7 +214,7 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
             moved.append(path)
     if sources:
         file = root / SOURCES_FILE
-        listed = read_editable(file.read_text("utf-8"))
+        listed = read_editable(changed.get(file) or file.read_text("utf-8"))
         for source in sources:
             _insert(listed["sources"], source)
         changed[file] = canonical_text(listed, "sources")

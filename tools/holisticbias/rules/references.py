@@ -15,7 +15,7 @@ _CLOSE = 0.75  # likeness of two names that one can take for each other
 
 
 @rule(
-    asks="No two entries have the same id.",
+    asks="No two entries have the same id, and no two different sources.",
     fix="choose another id for this entry; never reuse the id of an entry that is gone",
 )
 def unique_id(repository: Repository) -> Problems:
@@ -24,6 +24,14 @@ def unique_id(repository: Repository) -> Problems:
         if entry.id in seen:
             yield file.entry_problem(i, ("id",), f"An entry in {seen[entry.id]} has the same id.")
         seen.setdefault(entry.id, file.origins[i][0].path)
+    known: dict[str, Any] = {}
+    for document in (d for f in (*repository.sources, *repository.with_entries) for d in f.documents):
+        stated: Any = document.data
+        for i, source in enumerate(stated.get("sources", ())):
+            name = source.get("id") if isinstance(source, dict) else None
+            if isinstance(name, str) and known.setdefault(name, source) != source:
+                fix = "choose another id for this source, or remove it if it is the other one"
+                yield document.problem(("sources", i, "id"), "Another source has the same id.", fix=fix)
 
 
 @rule(

@@ -80,7 +80,8 @@ class Ending:
         self._first = len(forced)  # the first step whose token is chosen
         known = {
             "end_tokens": sorted(self.tokens),
-            "suppressed_tokens": [*self._suppressed, *self._suppressed_first],
+            "suppressed_tokens": self._suppressed,
+            "suppressed_first_tokens": self._suppressed_first,
             "forced_token": forced,
         }
         self.settings = {name: " ".join(map(str, ids)) for name, ids in known.items() if ids}
