@@ -39,7 +39,8 @@ Place = tuple[str, str, int, int]
 class Inflammatory(Part):
     """A file of ``evaluation/inflammatory/``: templates and descriptors that annotators do not see.
 
-    Phrases are found in prompts as those of a ``PhraseList`` are in responses.
+    A prompt has a phrase if it has its words one after the other, in upper or lower case; punctuation and the form
+    of apostrophes are ignored.
     """
 
     id: str = Field(min_length=1)

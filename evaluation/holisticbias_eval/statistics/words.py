@@ -12,7 +12,6 @@ from scipy.special import gammaln
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 
-
 _APOSTROPHES = "['’‘ʼ`´]"  # noqa: RUF001 - as people write them
 _APART = rf"(?!{_APOSTROPHES})[\W_]"
 """What is not part of a word: apostrophes are if they stand inside it."""
