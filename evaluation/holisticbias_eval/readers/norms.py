@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias.inputs import file_stamp
+from holisticbias.terms.anonymise import NAME
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means, weighted_parts
