@@ -12,9 +12,11 @@ import torch
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.figures import known
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.tokenizers import context_length
+from holisticbias_eval.statistics.groups.variance import one_way, separate_groups
 
 _BATCH = 16
 _LARGEST = 700.0  # nats: exp of more overflows
@@ -104,15 +106,10 @@ def validation_f(model: Any, tokenizer: Any, rows: pa.Table, opening: str | Sequ
     F = (between-group sum of squares / (groups - 1)) / (within-group sum of squares / (rows - groups)), Zhao et al.
     2024, section 3.
     """
-    from scipy.stats import f_oneway
-
     encoded = Encoder(tokenizer, context_length(model), opening).encode(rows.select(["text"]))
     if encoded.empty:
         return None
     found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), _BATCH)
     values, groups = found.nll / found.tokens, np.array(rows["group"].to_pylist())
     samples = [values[groups == group] for group in dict.fromkeys(groups.tolist())]
-    if len(samples) < 2 or min(map(len, samples)) < 2 or np.ptp(values) == 0:
-        return None
-    f = float(f_oneway(*samples).statistic)
-    return f if np.isfinite(f) else None
+    return known(one_way(separate_groups(samples)).value) if len(samples) > 1 else None

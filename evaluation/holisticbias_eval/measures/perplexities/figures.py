@@ -89,15 +89,13 @@ class ScaleFigures:
                 yield _figure(name, keys, value, unit, n, **rest)
             return
         permuted = resampling.permute_groups(self.values, np.random.default_rng([self.settings.seed, 1]))
-        known = ~np.isnan(self.values.values)
-        sentences = int(known.any(axis=1).sum() if self.values.paired else known.sum(axis=0).min())
         for name, keys, value, unit, n, rest in compared:
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
             floor = {} if np.isnan(value) else floor_of(chance)
-            p = float(permuted_p(np.array(value), chance)) if floor else np.nan
+            p = float(permuted_p(np.array(value), chance))
             point = np.quantile(chance, UPPER) if len(chance) else np.nan
-            ends = resampling.shifted_interval(value, drawn, sentences)
+            ends = resampling.shifted_interval(value, drawn, self.values.sentences)
             yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)
             yield _figure(f"{name}_permuted_p", keys, p, "p_value", len(chance), of=name)
             yield _figure(f"{name}_null_95", keys, point, unit, len(chance), of=name)
@@ -173,20 +171,15 @@ _APART = 0.01
 
 
 def whole_sentence_figures(answers: pa.Table) -> Iterator[Figure]:
-    """F of the negative log-likelihoods of sentences over groups, in each dimension, as ``scipy.stats.f_oneway``.
+    """F of the negative log-likelihoods of sentences over groups, in each dimension; see ``one_way``.
 
-    There are none unless the table has ``nll`` and ``tokens``. Null without two values in each group, or without
-    variance.
+    There are none unless the table has ``nll`` and ``tokens``.
     """
-    from scipy.stats import f_oneway
-
     for dimension, rows in _dimensions(answers):
         groups = [values[np.isfinite(values)] for values in _by_group(rows, "nll").values()]
-        defined = min(map(len, groups)) > 1 and any(np.ptp(values) > 0 for values in groups)
-        f, p = f_oneway(*groups) if defined else (np.nan, np.nan)
-        n = sum(map(len, groups))
-        keys, missing = {"dimension": dimension}, rows.num_rows - n
-        yield _figure(F_WHOLE, keys, float(f), "F", n, missing=missing, p_value=p, of="f")
+        tested = tests.one_way(tests.separate_groups(groups))
+        keys, missing = {"dimension": dimension}, rows.num_rows - tested.n
+        yield _figure(F_WHOLE, keys, tested.value, F, tested.n, missing, p_value=tested.p_value, of="f")
 
 
 def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
