@@ -225,7 +225,8 @@ def _summaries(sums: Floats, counts: Ints, drawn: Floats, sides: Sequence[Side])
     if len(sides) > 1:
         first, second = sides[:2]
         items = np.minimum(counts[first.denominators], counts[second.denominators])
-        found.append(summarise(*(_difference(first.of(part), second.of(part)) for part in (sums, drawn)), items))
+        value, moved = (_difference(first.of(part), second.of(part)) for part in (sums, drawn))
+        found.append(summarise(value, moved, items))
     return found
 
 
