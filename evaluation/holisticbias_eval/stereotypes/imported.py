@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias.inputs import whole_text
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, PairsError
-from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.stereotypes import record
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
@@ -19,7 +19,7 @@ from holisticbias_eval.stereotypes.targets import all_terms, term_key
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tables.rows import read_rows, whole_text
+from holisticbias_eval.tables.rows import read_rows
 
 _OWN = {"sentence": "sentence", "attribute": "attribute", "group term": "term"}
 _GENERATED = {
@@ -224,7 +224,7 @@ def judge_imported(placed: Placed, attributes: Sequence[Wanted], judging: Senten
 
 
 def _judge(sentence: SourceSentence, specification: str, wanted: Wanted | None, judging: SentenceJudging) -> Returned:
-    text = " ".join(storable(sentence.sentence)[:LONGEST].split())
+    text = " ".join(sentence.sentence[:LONGEST].split())
     known = [term for terms in wanted.terms.values() for term in terms] if wanted else []
     drawn = next((term for term in known if term_key(term.term) == term_key(sentence.term)), None)
     rule: str | None = "discarded" if sentence.is_discarded else "not-in-specification"
