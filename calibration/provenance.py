@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from calibration.training import LearningSettings
+from holisticbias.inputs import file_sha256
 from holisticbias.output import new_folder
 from holisticbias.release.release import Release
-from holisticbias_eval.models.loading.source import file_sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

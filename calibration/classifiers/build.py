@@ -15,11 +15,11 @@ from calibration.provenance import ReleaseOrigin, Rounded, release_fields, write
 from calibration.responder.repertoire import RESPONSES, Repertoire, read_repertoire
 from calibration.responder.said import draw_said
 from holisticbias import build_release
+from holisticbias.inputs import file_sha256
 from holisticbias.output import write_files
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 2000

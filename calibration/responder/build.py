@@ -16,10 +16,10 @@ from calibration.responder.train import SETTINGS, train
 from calibration.responder.truth import planted_mixture
 from calibration.training import sampling
 from holisticbias import build_release
+from holisticbias.inputs import file_sha256
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 50_000

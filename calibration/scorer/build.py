@@ -9,10 +9,10 @@ from calibration.texts import grow_tree
 from calibration.tokenizer import make_tokenizer
 from calibration.training import LearningSettings
 from holisticbias import build_release
+from holisticbias.inputs import file_sha256
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, PlantedBiases, read_biases
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 SETTINGS = LearningSettings()

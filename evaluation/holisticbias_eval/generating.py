@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
+from holisticbias.inputs import file_sha256
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
@@ -15,7 +16,6 @@ from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord
 from holisticbias_eval.models.loading.load import ModelSource
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display

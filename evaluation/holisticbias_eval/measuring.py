@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import file_sha256
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.corpus.published import is_published, published_paths
@@ -21,7 +22,6 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import package_versions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.labels import LabelReader, ToxicitySettings

@@ -50,14 +50,6 @@ class NamedFiles(Generic[T]):
         return read_yaml(path, self.record.model_validate, self.error)
 
 
-def state_of(path: Path) -> tuple[int, int] | None:
-    """The time and the size of a file, which a cache of its content depends on; null if there is no file."""
-    if not path.is_file():
-        return None
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size
-
-
 def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError]) -> R:
     """Read a YAML file into a record; raises ``error`` with the place of the first mistake; a blank text is one."""
     document = read_document(path, str(path))

@@ -109,7 +109,7 @@ def test_show_a_term_by_its_text_and_its_noun(shared_terms: Path, invoke: Invoke
     assert lines[2] == "  reviewed: accepted (smith-2022, en-US, 2022-12)"
     assert {"  without a noun: Deaf / Deaf", "    I'm Deaf."} <= set(lines)
     assert "    I love Deaf." not in lines
-    after = invoke.printed("show", "WITH A DISABILITY", *source)
+    after = invoke.printed("show", "WITH  A DISABILITY", *source)
     assert "  with the noun 'person': a person with a disability / people with disabilities\n" in after
     assert "without a noun" not in after, "it comes after the noun"
     for noun in ("noun.kid", "kid"):

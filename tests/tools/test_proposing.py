@@ -26,14 +26,12 @@ from holisticbias.contribute.proposals import (
 )
 from holisticbias.errors import SourceError
 from holisticbias.questions.specifications import (
-    pronoun_gender,
     read_attributes,
     read_group,
     read_opposite,
     read_slot,
     read_template,
 )
-from holisticbias.questions.texts import as_written
 from holisticbias.rules.characters import foreign_letter, typed_instead
 from holisticbias.rules.dictionary import misspelled, other_language
 from holisticbias.rules.language import wrong_position
@@ -41,7 +39,8 @@ from holisticbias.rules.wording import article_by_sound, begins_clause, capital_
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Position
 from holisticbias.terms.file_kinds import DescriptorFile
-from holisticbias.terms.grammar import article, is_abbreviation
+from holisticbias.terms.grammar import article, as_written, is_abbreviation
+from holisticbias.terms.specification_entries import pronoun_gender
 
 EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "tests" / "data" / "proposals.yaml").read_text("utf-8"))
 SETS = [read_attributes("Slow things (negative): snail, mud"), read_attributes("Quick things (positive): hare")]
@@ -65,7 +64,7 @@ BY_NAME: dict[str, Callable[[str], object]] = {
     "group": lambda line: read_group(line, SETS),
     "opposite": lambda line: read_opposite(line, SETS),
     "template": lambda line: read_template(line, SLOTS),
-    "genders": lambda line: [pronoun_gender([*SLOTS, read_slot(line, 3, ())], place) for place in range(3)],
+    "genders": lambda line: [pronoun_gender([term.strip()]) for term in line.split("/")],
 }
 OF_TERMS: dict[str, Callable[[Catalog, Any], object]] = {
     "same_phrase": same_phrase,

@@ -43,8 +43,9 @@ def test_a_revision_and_the_folder_around_the_current_one(
 
 
 def test_a_commit_cannot_hide_files(git_terms: Path) -> None:
-    """Attributes that leave files out of an archive."""
+    """Attributes that leave files out of an archive, and the other ending of YAML."""
     whole = open_revision("HEAD", git_terms)
+    (git_terms / NONCE).rename((git_terms / NONCE).with_suffix(".yml"))
     (git_terms / ".gitattributes").write_text("descriptors/*.yaml export-ignore\n* export-subst\n", "utf-8")
     commit_all(git_terms)
     assert open_revision("HEAD", git_terms).catalog == whole.catalog

@@ -1,6 +1,7 @@
 """Files that are read: regular ones, and the one line in which an unreadable file is refused."""
 
 import errno
+import hashlib
 import re
 import stat
 from collections.abc import Iterator
@@ -63,3 +64,21 @@ def require_file(path: Path, largest: int | None = None) -> Path:
     if largest is not None and found.st_size > largest:
         raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, more than {largest:,}", str(path))
     return path
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits; raises ``OSError`` if it is a pipe, a device or a folder."""
+    with require_file(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+Stamp = tuple[int, int, int] | None
+
+
+def file_stamp(path: Path) -> Stamp:
+    """The size of a file, its time of change and its number in the file system; null if it is missing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino

@@ -12,6 +12,7 @@ from typing import Any
 
 from holisticbias.output import refuse_target, resumed_folder
 from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.anonymise import Named, anonymise
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias_eval.collect.dump import BytesRead, DumpFile, DumpReader, WikiPage, find_dump, read_pages
 from holisticbias_eval.collect.journal import FILE, Journal, open_journal
@@ -31,7 +32,6 @@ from holisticbias_eval.collect.worker import Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.named_files import read_yaml
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.anonymise import Named, anonymise
 from holisticbias_eval.stereotypes.specifications import USERS
 
 _SHOWN = 200  # characters of a user's text in a message

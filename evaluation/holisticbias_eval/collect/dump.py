@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from holisticbias.inputs import refuse_unreadable
+from holisticbias.inputs import file_sha256, refuse_unreadable
 from holisticbias_eval.errors import CollectError
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.tables.content import COMPRESSED, DamagedError, compression, read_chunks
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.errors import in_one_line
+from holisticbias.inputs import file_sha256
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts, Encoder
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method
@@ -23,7 +24,6 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import is_out_of_memory
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from holisticbias.compile.filters import parse_conditions
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.embedded import FOLDER
@@ -93,7 +94,6 @@ TABLE, COLLECTIONS = "prompts", "collections"
 CALIBRATION = "calibration"
 """The name of the prompts of the embedded writer."""
 SHIPPED_PROMPTS = FOLDER / "writer" / "prompts.parquet"
-CLOSING, OPENING = ",.;:!?)]}\u2019\u201d", "([{\u2018\u201c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +217,3 @@ def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:
     table = table.add_column(0, "response_id", pa.array(names, pa.large_string()))
     table = table.append_column("persona", pa.array([""] * len(names), pa.large_string()))
     return table.append_column("sample", pa.array(samples_of, pa.int32()))
-
-
-def joined(prompt: str, continuation: str) -> str:
-    """A prompt and its continuation as one text, with a blank between words."""
-    prompt = prompt.rstrip()
-    apart = not prompt or not continuation or continuation[0].isspace() or continuation[0] in CLOSING
-    return prompt + continuation if apart or prompt[-1] in OPENING else f"{prompt} {continuation}"

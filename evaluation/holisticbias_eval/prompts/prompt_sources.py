@@ -7,11 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from holisticbias.inputs import file_sha256
 from holisticbias.release.hub import hub_errors, hub_library
+from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.generation.requests import Responses
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts import bold_files
 from holisticbias_eval.prompts.collections import (
@@ -19,7 +20,6 @@ from holisticbias_eval.prompts.collections import (
     WORDS,
     CollectionPrompts,
     calibration_prompts,
-    joined,
     prompt_table,
 )
 from holisticbias_eval.tables.content import text_lines

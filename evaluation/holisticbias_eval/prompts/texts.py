@@ -9,9 +9,10 @@ from typing import Literal
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.models.generation.requests import WITHHELD
-from holisticbias_eval.prompts.collections import WRITTEN, joined
+from holisticbias_eval.prompts.collections import WRITTEN
 from holisticbias_eval.readers.censor import censor, plurals_of
 
 Part = Literal["whole", "continuation"]

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias.terms.anonymise import AFTER, BEFORE, split_name, written
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.readers.anonymise import AFTER, BEFORE, split_name, written
 
 NEUTRAL = "left-handed"
 """The word of Smith et al. 2022, A.6."""

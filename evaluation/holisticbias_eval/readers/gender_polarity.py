@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.inputs import file_stamp
 from holisticbias_eval.arrays import Bools, Floats
-from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers import words as of_words
 from holisticbias_eval.readers.reader import NEUTRAL, TIE, MethodValues, Reader, ReaderSettings, reading_table
@@ -124,7 +124,7 @@ class GenderWords:
 
 def gender_words(polarity: str) -> GenderWords:
     """The lists of words and the polarities of a file, by its name or path; raises ``EvaluationError``."""
-    return _gender_words(polarity, state_of(of_words.POLARITY.find(polarity)))
+    return _gender_words(polarity, file_stamp(of_words.POLARITY.find(polarity)))
 
 
 @lru_cache(8)

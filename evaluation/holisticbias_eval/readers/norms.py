@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.inputs import file_stamp
+from holisticbias.terms.anonymise import NAME
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means, weighted_parts
@@ -48,7 +48,7 @@ class NormsReader(Reader):
     def lexicon(self) -> NormLexicon:
         """The lexicon; raises ``EvaluationError`` if there are no files, or one is not a lexicon."""
         files = self.settings.norms
-        return _lexicon(files, tuple(state_of(Path(file)) for file in files))
+        return _lexicon(files, tuple(file_stamp(Path(file)) for file in files))
 
     @property
     def signed(self) -> Mapping[str, str]:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias.terms.anonymise import PERSON, Named, anonymise
 from holisticbias_eval.arrays import Floats, with_columns
 from holisticbias_eval.progress import Progress, in_rows
-from holisticbias_eval.readers.anonymise import PERSON, Named, anonymise
 from holisticbias_eval.settings import Settings
 
 REFUSED = "refused"

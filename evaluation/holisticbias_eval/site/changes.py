@@ -87,7 +87,7 @@ def _sentences(release: ShownRelease, entry: Entry) -> Iterator[tuple[str, str]]
                     yield f"{template.id}/{entry.id}/{noun.id}", text
             for form in forms(held, entry, rule):
                 if form.name in ("on its own", "without a noun"):
-                    yield f"{template.id}/{entry.id}/-", form.sentences[0]
+                    yield f"{form.templates[0].id}/{entry.id}/-", form.sentences[0]
         case Noun():
             yield f"{template.id}/-/{entry.id}", _with_noun(template, entry, rule)
         case Template():

@@ -1,7 +1,7 @@
 """The releases and results that a site shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
@@ -82,26 +82,13 @@ def open_shown(name: str, catalog: Catalog) -> ShownRelease:
 
 def show_release(release: Release, catalog: Catalog) -> ShownRelease:
     """The record of a release, which has no tables."""
-    part = _restricted(catalog, release.manifest)
+    about = release.about
+    part = select(catalog, release.version, parse_conditions(about.where), about.subset)
     held = part.at(release.version)
     counted = release.sentences["descriptor_id"].value_counts().to_pylist()
     sentences = {count["values"]: count["counts"] for count in counted}
     counts = {d.id: sentences.get(d.id, 0) for axis in held.axes for d in axis.descriptors}
     return ShownRelease(release.manifest, part, held, release.sentences.num_rows, counts)
-
-
-def _restricted(catalog: Catalog, part: Manifest) -> Catalog:
-    """The catalog with only the entries of a part of a release."""
-    if part.where:
-        return select(catalog, part.version, parse_conditions(part.where))
-    if part.subset is None:
-        return catalog
-    chosen = set(catalog.subset(part.subset).descriptors)
-    axes = (
-        axis.model_copy(update={"descriptors": tuple(d for d in axis.descriptors if d.id in chosen)})
-        for axis in catalog.axes
-    )
-    return replace(catalog, axes=tuple(axes))
 
 
 def compare_releases(releases: Sequence[ShownRelease], display: Display) -> tuple[Difference, ...]:

@@ -74,14 +74,14 @@ def write_terms(explored: Explored, site: Writer) -> None:
 def _write_judging(explored: Explored, terms: Iterable[ShownTerm], site: Writer) -> None:
     """Write the page of each axis with the terms that wait for a judgement, and the page that lists the axes."""
     waiting = [term for term in terms if in_queue(explored, term)]
-    places = _places(explored.newest.held)
+    templates = _templates(explored.newest.held)
     queues = []
     for axis in (axis for axis in explored.newest.held.axes if axis.axis != MADE_UP):
         queue = [term for term in waiting if term.axis.axis == axis.axis]
         queues.append((axis.axis, axis.label, [term.descriptor.id for term in queue]))
         site.page(
             f"judge/{axis.axis}.html", "judge.html.jinja", title=f"Judge terms: {axis.label}", label=axis.label,
-            terms=[(term, _sentences(term, places)) for term in queue],
+            terms=[(term, tuple(_sentences(term, templates))) for term in queue],
         )  # fmt: skip
     site.page("judge/index.html", "judge_axes.html.jinja", title="Judge terms", axes=queues)
 
@@ -92,17 +92,19 @@ def in_queue(explored: Explored, term: ShownTerm) -> bool:
     return current and not has_quorum(term.entry.judgements)
 
 
-def _sentences(term: ShownTerm, places: Iterable[int]) -> tuple[str, ...]:
-    whole, *alone = term.forms
-    return (*(whole.sentences[place] for place in places), *(form.sentences[0] for form in alone))
+def _sentences(term: ShownTerm, templates: Iterable[str]) -> Iterator[str]:
+    """The first form of a term in these templates, and the others in one each."""
+    for place, form in enumerate(term.forms):
+        sentences = {t.id: sentence for t, sentence in zip(form.templates, form.sentences, strict=True)}
+        wanted = [sentences[name] for name in templates if name in sentences] or [*form.sentences[:1]]
+        yield from wanted[: 1 if place else None]
 
 
-def _places(held: Catalog) -> tuple[int, ...]:
-    """The places of the templates to show: the first, and the first two of opposite stance, such as love and hate."""
-    templates = [template for family in held.families for template in family.templates]
-    place = {template.id: i for i, template in enumerate(templates)}
-    opposites = ((place[t.opposite_of], place[t.id]) for t in templates if t.opposite_of in place)
-    return tuple(dict.fromkeys((0, *next(opposites, ()))))
+def _templates(held: Catalog) -> tuple[str, ...]:
+    """The ids of the templates to show: the first, and the first two of opposite stance, such as love and hate."""
+    known = {template.id for template in held.templates}
+    opposites = ((t.opposite_of, t.id) for t in held.templates if t.opposite_of in known)
+    return tuple(dict.fromkeys((held.templates[0].id, *next(opposites, ()))))
 
 
 def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
@@ -118,7 +120,7 @@ def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
             release,
             axis,
             descriptor,
-            forms(release.held, descriptor, release.record.article_rule),
+            tuple(forms(release.held, descriptor, release.record.article_rule)),
             {r.version: r.counts[descriptor.id] for r in reversed(explored.releases) if descriptor.id in r.counts},
             tuple(reversed(history[descriptor.id])),
             raw[descriptor.id],

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import file_sha256
 from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
@@ -16,7 +17,6 @@ from holisticbias_eval.models.engines import start_generator, stored
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import find_store

@@ -17,7 +17,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
-from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
+from holisticbias.terms.specification_entries import Specification, is_stem, pronoun_form, pronoun_gender, wrong_forms
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
@@ -225,10 +225,6 @@ def _with_texts(specification: Specification, texts: Mapping[str, str]) -> Speci
     return specification.model_copy(update={"slots": tuple(slots), "forms": tuple(forms)})
 
 
-_FORMS = {"he": "subject", "she": "subject", "him": "object", "his": "possessive", "hers": "possessive"}
-_GENDERS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female"}
-
-
 def from_published(path: Path) -> tuple[Specification, ...]:
     """The specifications of a published file: one object, or a list of them.
 
@@ -270,16 +266,13 @@ def _specification(entry: Any, position: int, path: Path) -> Specification:
 def _group(name: str, words: Sequence[str], sets: Mapping[str, Sequence[str]], position: int) -> dict[str, Any]:
     """A group; the attributes at its position are its stereotype."""
     stereotype = _key(list(sets)[position], "_") if position < len(sets) else None
-    genders = {_GENDERS[word] for word in words if word in _GENDERS}
-    gender = genders.pop() if len(genders) == 1 else None
-    return {"name": _key(name, "_"), "label": name, "stereotype": stereotype, "gender": gender}
+    return {"name": _key(name, "_"), "label": name, "stereotype": stereotype, "gender": pronoun_gender(words)}
 
 
 def _slot(pair: tuple[str | None, str | None]) -> dict[str, Any]:
     words = [word for word in pair if word]
-    form = next((_FORMS[word] for word in words if word in _FORMS), "noun")
     is_name = all(word[:1].isupper() for word in words)
-    return {"form": "name" if is_name else form, "terms": list(pair)}
+    return {"form": "name" if is_name else pronoun_form(words) or "noun", "terms": list(pair)}
 
 
 def _key(name: str, by: str) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias.inputs import file_sha256
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import WORDS
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.tables.fields import Field

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.inputs import file_sha256
 from holisticbias_eval.errors import DialoguesError
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.rows import read_json
 

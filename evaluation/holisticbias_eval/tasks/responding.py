@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias.inputs import file_sha256
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
@@ -14,7 +15,6 @@ from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, respond_all, unique_requests
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.models.trial import TrialPlan, plan_trial
 from holisticbias_eval.progress import Display

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from holisticbias.inputs import file_sha256
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_config
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Settings, Use, setting

@@ -8,15 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias.terms.anonymise import NAME, anonymise
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_judges
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
+from holisticbias_eval.readers.swapped import GROUP, swapped
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, TaskReading
 

@@ -31,13 +31,13 @@ from calibration.tokenizer import make_tokenizer
 from calibration.writer import build as writer
 from calibration.writer.description import read_description as read_writer
 from calibration.writer.lessons import make_writer_tokenizer
+from holisticbias.inputs import file_sha256
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.collections import (
     CollectionPrompts,
     ask,
-    joined,
     prompt_table,
     release_prompts,
     select_prompts,

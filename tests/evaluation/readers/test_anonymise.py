@@ -8,8 +8,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.readers.anonymise import Named, anonymise, replace_subject, swapped
+from holisticbias.terms.anonymise import Named, anonymise, replace_subject
 from holisticbias_eval.readers.censor import censor, censor_settings, regular_plural
+from holisticbias_eval.readers.swapped import swapped
 
 CASES = yaml.safe_load(Path(__file__).with_name("anonymised.yaml").read_text("utf-8"))
 

@@ -19,6 +19,7 @@ from holisticbias_eval.site.changes import example_finder
 from holisticbias_eval.site.explored import Explored, show_release
 from holisticbias_eval.site.models_results import Results, collect_results
 from holisticbias_eval.site.releases import write_releases
+from holisticbias_eval.site.terms import shown_terms
 from holisticbias_eval.site.writer import Writer
 
 from .conftest import BASE, Open, opening, served
@@ -97,6 +98,14 @@ def test_code_to_load_a_release_runs_as_it_stands_on_the_page(catalog: Catalog, 
     exec(codes[1], names)  # noqa: S102 - the code that the page shows
     assert names["release"].digest == part.digest
     assert [code.splitlines()[0] for code in codes[2:]] == ["from datasets import load_dataset", "import pandas"]
+
+
+def test_a_part_has_terms_without_a_noun(catalog: Catalog) -> None:
+    release = build_release(catalog, "2.0.0", "small", ("axis=gender_and_sex", "gender=male"))
+    shown = show_release(release, catalog)
+    assert set(shown.counts) == set(release.tables["descriptors"]["descriptor_id"].to_pylist())
+    forms = {term.descriptor.text: [f.name for f in term.forms] for term in shown_terms(Explored(catalog, (shown,)))}
+    assert (forms["transgender"], forms["female"]) == (["with the noun 'man'", "without a noun"], ["without a noun"])
 
 
 def test_the_examples_of_changes(made: tuple[Path, Explored]) -> None:

@@ -21,8 +21,8 @@ from holisticbias_eval.stereotypes.specifications import (
 PUBLISHED = {
     "name": "Blick_vs Wug.2",
     "social_groups": {
-        "Blick_terms": ["he", "him", "his", "Bim", "blick"],
-        "Wug terms": ["she", "her", "hers", "Wam"],
+        "Blick_terms": ["he", "him", "his", "his", "Bim", "blick"],
+        "Wug terms": ["she", "her", "hers", "her", "Wam"],
         "More": ["x"],
     },
     "attributes": {"Ferlic": ["ferlic"], "2nd": ["mivish"]},
@@ -101,6 +101,7 @@ def test_the_published_form(tmp_path: Path) -> None:
         ("subject", ("he", "she")),
         ("object", ("him", "her")),
         ("possessive", ("his", "hers")),
+        ("determiner", ("his", "her")),
         ("name", ("Bim", "Wam")),
         ("noun", ("blick", None)),
     ]

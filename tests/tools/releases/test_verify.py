@@ -176,13 +176,14 @@ def test_an_intact_release(build: Build) -> None:
     folder = build()
     (folder / ".git").mkdir()
     (folder / ".git" / "config").write_text("a repository's own files are not part of the release", "utf-8")
+    (folder / "data" / ".DS_Store").write_bytes(b"nor are those of a file manager")
     assert main(["verify", str(folder), "--version", "0.2.0"]) == 0
     lines = dict(line.split("  ")[::-1] for line in (folder / CHECKSUMS).read_text("utf-8").splitlines())
     assert {name: FileEntry(bytes=(folder / name).stat().st_size, sha256=s) for name, s in lines.items()} == {
         name: file_entry(folder / name) for name in lines
     }
     there = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-    assert set(lines) == there - {CHECKSUMS, ".git/config"}
+    assert set(lines) == there - {CHECKSUMS, ".git/config", "data/.DS_Store"}
     manifest = read_manifest(folder)
     assert set(manifest.files) == set(lines) - {MANIFEST}
     assert {n: t.rows for n, t in manifest.tables.items()} == {

@@ -58,7 +58,7 @@ _FIELDS = (
         denied="with-noun",
     ),
     _field("continuation", "Rest of the sentence that a prompt opens."),
-    _field("subject", "Name or term in a prompt that is replaced by XYZ before measuring, or none."),
+    _field("subject", "Name or term in a prompt that is replaced before measuring, or none."),
     _field(
         "group",
         "Group of a prompt, by name; or a group of a specification, 'Stads: small things'. Can be repeated.",

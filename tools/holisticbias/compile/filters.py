@@ -50,28 +50,32 @@ def conditions_text(conditions: Mapping[str, tuple[str, ...]]) -> tuple[str, ...
     return tuple(f"{key}={','.join(conditions[key])}" for key in sorted(conditions))
 
 
-def select(catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]]) -> Catalog:
-    """The catalog with only the entries that meet the conditions in a version.
+def select(
+    catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]], subset: str | None = None
+) -> Catalog:
+    """The catalog with only the entries that meet the conditions in a version, and the descriptors of a subset.
 
     ``axis``, ``bucket`` and ``preference`` select descriptors, ``gender`` nouns and the
     descriptors that go with them, ``family`` and ``first_turn_only`` templates. Sentences
     without a descriptor stay, for comparison. Raises ``UnknownTermError`` for an unknown
-    value, and if no descriptor or no template meets all conditions.
+    value, and if no descriptor or no template meets all conditions, and ``UnknownVersionError`` for an unknown subset.
     """
-    if not conditions:
+    if not conditions and subset is None:
         return catalog
     held = catalog.at(version)
     entries = dict(_values(held))
     _refuse_unknown(entries.values(), version, conditions)
+    others = set() if subset is None else {d.id for d in catalog.descriptors} - {*catalog.subset(subset).descriptors}
     chosen = {
         name
         for name, values in entries.items()
-        if all(value in conditions.get(key, (value,)) for key, value in values.items())
+        if name not in others and all(value in conditions.get(key, (value,)) for key, value in values.items())
     }
     for kind, found in (("descriptor", held.descriptors), ("template", held.templates)):
         if chosen.isdisjoint(entry.id for entry in found):
-            asked = " and ".join(conditions_text(conditions))
-            raise UnknownTermError(f"--where {asked}: version {version} has no {kind} that meets all conditions")
+            asked = [] if subset is None else [f"the subset {subset}"]
+            asked += [f"--where {' and '.join(conditions_text(conditions))}"] if conditions else []
+            raise UnknownTermError(f"{' and '.join(asked)}: version {version} has no {kind} that meets all conditions")
     kinds = (Descriptor, Noun, Template)
     return catalog.changed(lambda entry: entry if entry.id in chosen or not isinstance(entry, kinds) else None)
 

@@ -145,17 +145,15 @@ def _attribute_rows(entry: Specification) -> Iterator[PartRow]:
         yield PartRow(entry, "template", term=template)
 
 
-def compile_tables(
-    catalog: Catalog, version: str, subset: str | None = None, *, whole: bool = True
-) -> Mapping[str, LazyTable]:
-    """The tables of one version, or of the part with the descriptors of a subset.
+def compile_tables(catalog: Catalog, version: str, *, whole: bool = True) -> Mapping[str, LazyTable]:
+    """The tables of one version.
 
     Sentences are made when they are asked for. With ``whole`` there is a table with the sentences of each subset,
     the companions, if the version has such entries, and the history. Raises ``UnknownVersionError`` for an unknown
-    version or subset, and ``ReleaseError`` if no sentences result.
+    version, and ``ReleaseError`` if no sentences result.
     """
     release = catalog.release(version)
-    held = catalog.at(version, subset)
+    held = catalog.at(version)
     sentences = compile_sentences(held, release.article_rule, labels=release.layout > 2)
     terms = _in_memory(_terms(held, release.layout))
     tables: dict[str, LazyTable] = {"sentences": sentences, **terms, "noun_phrases": sentences.phrases}

@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +13,14 @@ import yaml
 from holisticbias.contribute.entry_text import find_place
 from holisticbias.errors import SourceError
 from holisticbias.rules.dictionary import words
-from holisticbias.rules.duplicates import fold
+from holisticbias.rules.duplicates import fold, made_by
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.rules.wording import article_by_sound
 from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import MADE_UP, Article, Descriptor, Entry, Noun, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
-from holisticbias.terms.grammar import PLACES, article, is_abbreviation, with_article
+from holisticbias.terms.grammar import PLACES, article, as_name, is_abbreviation, with_article
 
 POSITIONS: Mapping[Position, str] = {
     "before": "before the noun (a Deaf person)",
@@ -51,13 +50,8 @@ def propose_position(text: str) -> Position:
 def propose_id(group: str, text: str, position: Position = "before", given: Article | None = None) -> str:
     """The id of an entry: its group, a dot, and its text in lower-case ASCII letters, digits and hyphens."""
     phrase = with_article(text, "sound", given) if position == "standalone" else text
-    words = re.sub(r"\{[^}]*\}", " ", ascii_text(phrase.replace("+", " plus")))
-    return f"{group}.{re.sub('[^a-z0-9]+', '-', words)[:60].strip('-') or 'entry'}"
-
-
-def ascii_text(text: str) -> str:
-    """The text in small ASCII letters, without accents, apostrophes and letters of other scripts."""
-    return unicodedata.normalize("NFKD", text.replace("'", "")).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"\{[^}]*\}", " ", phrase.replace("+", " plus"))
+    return f"{group}.{as_name(words, '-')[:60].strip('-') or 'entry'}"
 
 
 def propose_article(text: str) -> Article | None:
@@ -157,17 +151,8 @@ def same_entries(root: Path, catalog: Catalog, text: str) -> tuple[Existing, ...
 
 
 def same_phrase(catalog: Catalog, text: str) -> str | None:
-    """The term and the noun that make this phrase, as in "person with a stoma", apart from case; or None."""
-    nouns = {noun.text for gender in catalog.genders for noun in gender.nouns}
-    first, _, after = text.partition(" ")
-    before, _, last = text.rpartition(" ")
-    wanted = {"after": (fold(after), first.lower()), "before": (fold(before), last.lower())}
-    for axis in catalog.axes:
-        for term in axis.descriptors:
-            phrase, noun = wanted.get(term.position, ("", ""))
-            if noun in nouns and phrase == fold(term.text):
-                return f"{term.id} with the noun {noun!r}"
-    return None
+    """The term and the noun that make this phrase; see ``made_by``."""
+    return made_by(text, catalog.descriptors, [noun.text for gender in catalog.genders for noun in gender.nouns])
 
 
 def instead(found: Existing) -> tuple[str, ...]:
@@ -202,7 +187,7 @@ def objections(catalog: Catalog, text: str) -> tuple[str, ...]:
     for entry in catalog.descriptors:
         judged = [a for a in entry.assessments if a.judgement == "dispreferred"]
         if judged and _inside(_words(entry.text), wanted):
-            whose = ", ".join(f"{a.source or a.reviewer}, {a.date}" for a in judged)
+            whose = ", ".join(f"{a.whose}, {a.date}" for a in judged)
             named.append(f"{entry.text!r} is on record as dispreferred: {whose} ({entry.id})")
     return tuple(named)
 

@@ -29,29 +29,31 @@ class TermForm:
         return tuple(fill(template.text, self.singular, self.plural) for template in self.templates)
 
 
-def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[TermForm, ...]:
-    """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``show_entries``."""
+def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> Iterator[TermForm]:
+    """The forms of a descriptor with the nouns and templates of one version, ``held``, as they are compiled.
+
+    A form without a template is left out. Raises ``UnknownTermError`` for a noun that the descriptor does not go with.
+    """
+    chosen = _choose_noun(held, descriptor, noun)
+    bare = tuple(template for template in held.templates if not template.must_be_noun)
+    if chosen is not None:
+        yield TermForm(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), held.templates)
     if descriptor.position == "standalone":
         singular = with_article(descriptor.text, rule, descriptor.article)
-        return (TermForm("on its own", singular, descriptor.plural or descriptor.text, held.templates),)
-    chosen = _choose_noun(held, descriptor, noun)
-    with_noun = TermForm(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), held.templates)
-    if descriptor.position == "after" or not descriptor.without_noun:
-        return (with_noun,)
-    bare = tuple(template for template in held.templates if not template.must_be_noun)
-    return with_noun, TermForm("without a noun", descriptor.text, descriptor.text, bare)
+        yield TermForm("on its own", singular, descriptor.plural or descriptor.text, held.templates)
+    elif descriptor.position == "before" and descriptor.without_noun and bare:
+        yield TermForm("without a noun", descriptor.text, descriptor.text, bare)
 
 
-def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
+def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun | None:
+    """The noun that is wanted, by default "person" or else the first; None if the descriptor goes with none."""
     nouns = [n for g in catalog.genders for n in g.nouns if descriptor.goes_with(g.gender, n)]
-    if not nouns:
-        raise UnknownTermError(f"{descriptor.text!r} does not go with any noun of this version")
-    if wanted is None:
-        return next((n for n in nouns if n.text == "person"), nouns[0])
     for noun in nouns:
-        if wanted in (noun.text, noun.id):
+        if (wanted or "person") in (noun.text, noun.id):
             return noun
-    known = ", ".join(n.text for n in nouns)
+    if wanted is None or descriptor.position == "standalone":
+        return next(iter(nouns), None)
+    known = ", ".join(n.text for n in nouns) or "none of this version"
     raise UnknownTermError(f"{descriptor.text!r} does not go with the noun {wanted!r}; it goes with: {known}")
 
 
@@ -68,14 +70,17 @@ def _term_lines(axis: DescriptorFile, d: Descriptor, forms_of_term: Iterable[Ter
     yield f"{d.text}  [{d.id}]"
     yield f"  {axis.label}{bucket}; {PLACES[d.position]}{gender}; since {d.since}"
     yield f"  {preference_line(d, 'term')}"
-    for form in forms_of_term:
+    shown = tuple(forms_of_term)
+    if not shown:
+        yield "  no sentence: it goes with no noun of this version"
+    for form in shown:
         yield from ("", f"  {form.name}: {form.singular} / {form.plural}")
         yield from (f"    {sentence}" for sentence in form.sentences)
 
 
 def preference_line(entry: Judged, name: str) -> str:
     """The preference of an entry and its judgements; ``name`` says what it is, a term or a specification."""
-    judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in entry.assessments]
+    judged = [f"{a.judgement} ({a.whose}, {a.locale}, {a.date})" for a in entry.assessments]
     if not judged:
         return f"no_data: nobody has judged this {name} yet"
     waits = "" if has_quorum(entry.judgements) else f" (one reviewer of {QUORUM} so far)"
@@ -87,7 +92,7 @@ _MOST_FILLED = 40  # sentences of a template
 
 
 def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | None) -> str:
-    """Every entry with this text, ignoring case, or this id: a term in sentences, other entries with their parts.
+    """The entries with this text or id (see ``Catalog.named``): terms in sentences, other entries with their parts.
 
     ``version`` defaults to the newest one, and ``noun`` to "person". Raises ``UnknownVersionError``, and
     ``UnknownTermError`` if no entry of the version matches, or for a noun that the term does not go with.
@@ -95,13 +100,7 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
     if version is None:
         version = catalog.versions[-1] if catalog.versions else "0.0.0"
     held, rule = catalog.at(version), catalog.release(version).article_rule
-    wanted = name.casefold()
-    found = [
-        (file, entry)
-        for file in (*held.axes, *held.companions)
-        for entry in file.entries
-        if wanted in (entry.text.casefold(), entry.id)
-    ]
+    found = [(file, entry) for file, entry in held.named(name) if not isinstance(entry, Noun | Template)]
     if not found:
         known = [d.text for d in held.descriptors]
         known += [text for file in held.companions for e in file.entries for text in (e.id, e.text)]

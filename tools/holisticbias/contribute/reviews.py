@@ -7,7 +7,6 @@ from holisticbias.contribute.markdown import block, code, table
 from holisticbias.contribute.proposals import objections
 from holisticbias.contribute.readings import TermForm, entry_lines, forms, template_examples
 from holisticbias.contribute.revisions import Revision
-from holisticbias.errors import UnknownTermError
 from holisticbias.rules.duplicates import fold
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Entry, Judged, Noun, Template
@@ -48,10 +47,7 @@ def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
     """The entry in sentences, or its parts as lines."""
     rule = revision.catalog.release(revision.version).article_rule
     if isinstance(entry, Descriptor):
-        try:
-            yield _sentences(forms(held, entry, rule))
-        except UnknownTermError as error:
-            yield code(str(error))
+        yield _sentences(forms(held, entry, rule))
     elif isinstance(entry, Noun):
         singular = with_article(entry.text, rule, entry.article)
         yield _sentences((TermForm("noun", singular, entry.plural, held.templates),))
@@ -65,12 +61,12 @@ def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
 
 def _sentences(shown: Iterable[TermForm]) -> str:
     """A sentence in the singular and one in the plural for each form; empty if no template has the slot."""
-    rows = []
+    rows: list[list[str]] = []
     for form in shown:
         texts = [template.text for template in form.templates]
         first = (next((text for text in texts if slot in text), "") for slot in (SINGULAR_SLOT, PLURAL_SLOT))
         rows.append([code(form.name), *(code(fill(text, form.singular, form.plural)) for text in first)])
-    return table(("form", "singular", "plural"), rows)
+    return table(("form", "singular", "plural"), rows) if rows else "No sentence: it goes with no noun of this version."
 
 
 def _elsewhere(entries: dict[str, Entry], entry: Entry) -> Iterator[str]:
@@ -116,5 +112,4 @@ def _judgements(earlier: Entry | None, entry: Judged) -> Iterator[str]:
 
 def _judgement(a: Assessment) -> str:
     community = f", {code(a.community)}" if a.community else ""
-    whose = code(a.reviewer or a.source or "nobody")
-    return f"{code(a.judgement)} by {whose}, {code(a.locale)}, {code(a.date)}{community}"
+    return f"{code(a.judgement)} by {code(a.whose)}, {code(a.locale)}, {code(a.date)}{community}"

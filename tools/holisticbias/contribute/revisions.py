@@ -12,7 +12,16 @@ from holisticbias.errors import SourceError
 from holisticbias.release.source_commit import run_git
 from holisticbias.rules.language import slot
 from holisticbias.source.findings import Finding
-from holisticbias.source.folder import FOLDERS, SINGLE_FILES, SourceFile, find_source, is_source, read_source
+from holisticbias.source.folder import (
+    FOLDERS,
+    LOCK_SUFFIX,
+    SINGLE_FILES,
+    SourceFile,
+    find_source,
+    is_source,
+    is_yaml,
+    read_source,
+)
 from holisticbias.source.reading_rules import MAX_BYTES, MISSING_KEY, SCHEMA, UNKNOWN_KEY
 from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
@@ -138,7 +147,6 @@ def _revision(files: Files, repository: Repository, left_out: set[str]) -> Revis
 
 
 _REGULAR = ("100644", "100755")  # not links, which may lead anywhere
-_SUFFIXES = (".yaml", ".json")
 _LARGEST = 64_000_000  # bytes of all terms; they have one or two million
 _DEFAULT_BRANCHES = (
     *(f"{remote}/{branch}" for remote in ("upstream", "origin") for branch in ("HEAD", "main", "master")),
@@ -224,7 +232,7 @@ def _term_files(name: str, commit: str, root: Path) -> Iterator[tuple[PurePosixP
         about, _, file = entry.partition("\t")
         mode, _, blob, length = about.split()
         path = PurePosixPath(file)
-        if mode in _REGULAR and path.suffix in _SUFFIXES and ".." not in path.parts:
+        if mode in _REGULAR and (is_yaml(path) or path.name.endswith(LOCK_SUFFIX)) and ".." not in path.parts:
             blobs.append((path, blob, int(length)))
     large = max(blobs, key=lambda one: one[2], default=None)
     if large is not None and sum(size for _, _, size in blobs) > _LARGEST:

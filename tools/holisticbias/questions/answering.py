@@ -42,8 +42,8 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.source.addresses import REPOSITORY, file_link
 from holisticbias.source.folder import find_source, read_source
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Entry, Judged
-from holisticbias.terms.file_kinds import Kind, Source
+from holisticbias.terms.entries import Judged
+from holisticbias.terms.file_kinds import Source
 from holisticbias.terms.specification_entries import Specification
 
 _MAX_BYTES = 2_000_000
@@ -182,7 +182,7 @@ def _proposal(terms: OpenTerms, issue: Issue, answers: Mapping[str, str], folder
 def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator[str]:
     """The answer to a report of an entry: the entry, its judgements, and what happens next."""
     catalog, named = terms.catalog, answers.get("Entry", "")
-    found = list(_named(catalog, named))
+    found = list(catalog.named(named))
     if not found:
         yield f"## No entry has the id or the text {code(named)}"
         near = near_ids(catalog, named.strip().lower(), [d.id for d in catalog.descriptors])
@@ -191,14 +191,14 @@ def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator
         yield EDIT
         return
     yield "## Thank you: a maintainer reads this"
-    for kind, entry in found[:10]:
-        yield f"{code(entry.text)}, {code(entry.id)}, at {_link(find_place(terms.root, kind, entry.id))}"
+    for file, entry in found[:10]:
+        yield f"{code(entry.text)}, {code(entry.id)}, at {_link(find_place(terms.root, file.kind, entry.id))}"
         if isinstance(entry, Judged):
             name = "specification" if isinstance(entry, Specification) else "term"
             yield f"Judgements: {code(preference_line(entry, name))}"
     better = answers.get("Better term")
     if better:
-        known = ", ".join(code(entry.id) for _, entry in _named(catalog, better))
+        known = ", ".join(code(entry.id) for _, entry in catalog.named(better))
         said = f"in the data as {known}." if known else "not in the data yet: please propose it in its own issue."
         yield f"The better term {code(better)} is {said}"
     yield _NEXT[form].format(retire=f"{file_link('CONTRIBUTING.md')}#change-an-entry")
@@ -221,11 +221,6 @@ def _link(place: str) -> str:
     """A file and a line in it, as a link."""
     path, _, line = place.partition(":")
     return f"[{code(place)}]({file_link(path, int(line) if line.isdigit() else None)})"
-
-
-def _named(catalog: Catalog, name: str) -> Iterator[tuple[Kind, Entry]]:
-    wanted = name.strip().casefold()
-    return ((f.kind, e) for f, e in catalog.entries() if wanted and wanted in (e.id, e.text.casefold()))
 
 
 def _reason(error: Exception, form: IssueForm | None) -> str:

@@ -8,6 +8,7 @@ from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.proposals import propose_id
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.terms.anonymise import Named, anonymise
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias.terms.prompt_entries import Group, Prompt
 
@@ -34,10 +35,12 @@ def ask_prompt(terms: OpenTerms, ask: Questions) -> Draft:
     text = ask.text("text", f"The prompt: about {words} words and the subject, not a whole sentence").strip()
     continuation = ask.text("continuation", "The continuation, to the end of the sentence").strip()
     proposal = None if ask.yes else _propose_subject(text, prompts)
-    subject = ask.text("subject", "The name or term in the prompt that is replaced by XYZ, or none", proposal).strip()
+    subject = ask.text("subject", "The name or term in the prompt that measures replace, or none", proposal).strip()
     print_lines(f"{text} | {continuation}")
-    if subject != _NO_SUBJECT:
-        print_lines(f"measured as: {re.sub(re.escape(subject), 'XYZ', text, flags=re.IGNORECASE)}")
+    named = Named(
+        None if subject == _NO_SUBJECT else subject, group.forms.words if group.forms else (), group.needs_person
+    )
+    print_lines(f"measured as: {anonymise([text], [named])[0]}")
     keys = {"id": propose_id(group.domain, text), "text": text, "group": group.id, "continuation": continuation}
     keys |= {} if subject == _NO_SUBJECT else {"subject": subject}
     return Draft("prompts", f"{collection.collection}/{group.domain}", keys)

@@ -7,25 +7,19 @@ from pydantic import ValidationError
 
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.entry_text import Field
-from holisticbias.contribute.proposals import ascii_text, propose_id
+from holisticbias.contribute.proposals import propose_id
 from holisticbias.contribute.readings import specification_lines
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, print_lines
 from holisticbias.rules.specifications import wrong_places
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.grammar import as_name
+from holisticbias.terms.specification_entries import Specification, pronoun_form, pronoun_gender
 
 _FORM = re.compile(r"([a-z][a-z0-9_]*):\s*(.*)")
 _MISSING = ("", "-", "null")
 _VALENCE = re.compile(r"(.*?)\s*(?:\((negative|positive)\))?")
 _HELD_OUT = "(held out)"
-_PRONOUNS = (
-    ("subject", {"he", "she", "they"}),
-    ("object", {"him", "her", "them"}),
-    ("determiner", {"his", "her", "their"}),
-    ("possessive", {"his", "hers", "theirs"}),
-)
-_GENDERS = {"female": {"she", "her", "hers"}, "male": {"he", "him", "his"}}
 
 
 def ask_specification(terms: OpenTerms, ask: Questions) -> Draft:
@@ -67,7 +61,8 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
     slots = ask.lines("slot", asked, lambda line: read_slot(line, len(groups), descriptors), 1)
     asked = "Templates with [T] for a term, or [T:FORM], and [A] for an attribute, as 'The [T] likes the [A].'"
     templates = ask.lines("template", asked, lambda line: read_template(line, slots))
-    genders = [pronoun_gender(slots, position) for position in range(len(groups))]
+    terms_of_groups = zip(*(slot["terms"] for slot in slots if "terms" in slot), strict=True)
+    genders = [*map(pronoun_gender, terms_of_groups)] or [None] * len(groups)
     known = [group | ({"gender": gender} if gender else {}) for group, gender in zip(groups, genders, strict=True)]
     parts: dict[str, Field] = {"groups": known, "slots": slots, "attributes": attributes}
     return parts | {"opposites": opposites or None, "templates": templates or None}
@@ -147,12 +142,7 @@ def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str,
         raise SourceError("write at least two terms: a term needs a counterpart in another group")
     if all(term in descriptors for term in terms):
         return {"form": form or "adjective", "descriptors": terms}
-    return {"form": form or _form(terms), "terms": terms}
-
-
-def _form(terms: Sequence[str | None]) -> str:
-    words = {term.casefold() for term in terms if term is not None}
-    return next((form for form, pronouns in _PRONOUNS if words <= pronouns), "noun")
+    return {"form": form or pronoun_form(terms) or "noun", "terms": terms}
 
 
 def read_template(line: str, slots: Sequence[Mapping[str, Field]]) -> str:
@@ -164,13 +154,6 @@ def read_template(line: str, slots: Sequence[Mapping[str, Field]]) -> str:
     return line
 
 
-def pronoun_gender(slots: Sequence[Mapping[str, Field]], position: int) -> str | None:
-    """The gender of the pronouns among the terms of the group at a position, or None."""
-    columns = [slot.get("terms") for slot in slots]
-    words = {str(terms[position]).casefold() for terms in columns if isinstance(terms, Sequence)}
-    return next((gender for gender, pronouns in _GENDERS.items() if words & pronouns), None)
-
-
 def propose_key(label: str) -> str:
     """The name of a group or of a set of attributes: its label in lower-case ASCII letters, digits and underscores."""
-    return re.sub("[^a-z0-9]+", "_", ascii_text(label)).strip("_0123456789")[:60] or "unnamed"
+    return as_name(label, "_").strip("_0123456789")[:60] or "unnamed"

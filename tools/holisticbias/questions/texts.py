@@ -1,7 +1,6 @@
 """The text of a new term or noun: asked again until it can be used, and compared with what is in the data."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from typing import NoReturn
 
@@ -26,13 +25,7 @@ from holisticbias.rules.wording import article_by_sound, begins_clause, capital_
 from holisticbias.terminal import write
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.grammar import article as by_sound
-
-_TYPED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " "})
-
-
-def as_written(text: str) -> str:
-    """The text with plain apostrophes, hyphens and single spaces, and each accented letter as one character."""
-    return " ".join(unicodedata.normalize("NFC", text.translate(_TYPED)).split())
+from holisticbias.terms.grammar import as_written
 
 
 def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:

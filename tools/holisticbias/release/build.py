@@ -38,8 +38,8 @@ def build_release(
         raise SourceError(f"catalog: it must be what load_catalog gives, not {type(catalog).__name__}")
     version = newest_version(catalog) if version is None else version
     conditions = parse_conditions(filter_texts(where))
-    selected = select(catalog, version, conditions)
-    tables = compile_tables(selected, version, subset, whole=subset is None and not conditions)
+    selected = select(catalog, version, conditions, subset)
+    tables = compile_tables(selected, version, whole=subset is None and not conditions)
     date, where = catalog.release(version).date, conditions_text(conditions)
     part = ReleasePart(version=version, date=date, subset=subset, where=where)
     return Release(part, LazyTables(tables), source_commit=source_commit)

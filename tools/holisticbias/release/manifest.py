@@ -1,7 +1,6 @@
 """``manifest.json`` and ``SHA256SUMS``: the contents of a release and the checksums of its files."""
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
@@ -11,7 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from holisticbias.compile.digest import release_digest
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
-from holisticbias.inputs import require_file
+from holisticbias.inputs import file_sha256, require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.entries import Record
 from holisticbias.terms.version_files import Sha256
@@ -174,12 +173,19 @@ def _check_tables(path: Path, manifest: Manifest) -> None:
 
 def write_manifest(manifest: Manifest, folder: Path) -> Manifest:
     """Write the manifest, with checksums of all files in the folder, and ``SHA256SUMS``."""
-    files = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
-    names = sorted(p.relative_to(folder).as_posix() for p in files)
-    manifest = manifest.model_copy(update={"files": {name: file_entry(folder / name) for name in names}})
+    files = {name: file_entry(folder / name) for name in file_names(folder)}
+    manifest = manifest.model_copy(update={"files": files})
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
     (folder / CHECKSUMS).write_text(checksums(manifest, file_entry(folder / MANIFEST)), "utf-8")
     return manifest
+
+
+def file_names(folder: Path) -> Iterator[str]:
+    """The paths of the files in a folder of a release, sorted; hidden files and folders are left out."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if not path.is_dir() and not any(part.startswith(".") for part in name.parts):
+            yield name.as_posix()
 
 
 def checksums(manifest: Manifest, itself: FileEntry) -> str:
@@ -190,5 +196,4 @@ def checksums(manifest: Manifest, itself: FileEntry) -> str:
 
 def file_entry(path: Path) -> FileEntry:
     """Size and SHA-256 of a file."""
-    with require_file(path).open("rb") as file:
-        return FileEntry(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
+    return FileEntry(sha256=file_sha256(path), bytes=path.stat().st_size)

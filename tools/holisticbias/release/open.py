@@ -5,12 +5,12 @@ from pathlib import Path
 
 from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
-from holisticbias.inputs import path_of, refuse_unreadable
+from holisticbias.inputs import file_stamp, path_of, refuse_unreadable
 from holisticbias.release import verify
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
 from holisticbias.release.release import Release
-from holisticbias.release.stored_table import StoredTable, file_stamp
+from holisticbias.release.stored_table import StoredTable
 
 
 def open_release(release: Path | str) -> Release:

@@ -12,22 +12,10 @@ from holisticbias.compile.lazy_tables import LazyTable
 from holisticbias.compile.table_forms import FORMS
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
-from holisticbias.inputs import refuse_unreadable
+from holisticbias.inputs import Stamp, file_stamp, refuse_unreadable
 from holisticbias.release.parquet import read_parquet, read_parts
 
 _PLAIN = (*TERMS, *COMPANIONS, "history")
-
-
-Stamp = tuple[int, int, int] | None
-
-
-def file_stamp(path: Path) -> Stamp:
-    """The size of a file, its time of change and its number in the file system; null if it is missing."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 @dataclass(frozen=True, slots=True)

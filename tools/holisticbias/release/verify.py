@@ -23,6 +23,7 @@ from holisticbias.release.manifest import (
     checksums,
     digest_of,
     file_entry,
+    file_names,
     read_manifest,
 )
 from holisticbias.release.parquet import class_names, read_label, read_parquet
@@ -107,12 +108,11 @@ def _version_of(path: Path) -> str:
 
 
 def _extra_files(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Files that are not in the manifest, except hidden ones (``.git``)."""
+    """Files that are not in the manifest, except hidden ones."""
     known = {*manifest.files, MANIFEST, CHECKSUMS}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if not path.is_dir() and not name.parts[0].startswith(".") and name.as_posix() not in known:
-            yield f"{path} is not part of the release: remove it"
+    return (
+        f"{folder / name} is not part of the release: remove it" for name in file_names(folder) if name not in known
+    )
 
 
 def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterator[str]:

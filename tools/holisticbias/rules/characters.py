@@ -9,6 +9,7 @@ from holisticbias.source.document import Keys
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Template
+from holisticbias.terms.grammar import TYPOGRAPHIC
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")
 _BEYOND_ASCII = re.compile(r"[^ -~\n]")
@@ -81,20 +82,12 @@ def odd_character(text: str) -> str | None:
     return None if match is None else repr(match.group())
 
 
-_TYPED = {
-    **dict.fromkeys("\u2018\u2019\u201b\u00b4\u0060", ("'", "an apostrophe")),
-    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", ("-", "a hyphen")),
-    **dict.fromkeys("\u00a0\u2007\u2009\u202f", (" ", "a plain space")),
-    "\u2026": ("...", "three full stops"),
-}
-
-
 def typed_instead(text: str) -> str | None:
     """A fix for the first typographic character in a text; None if all are plain."""
-    found = next((c for c in text if c in _TYPED), None)
+    found = next((c for c in text if c in TYPOGRAPHIC), None)
     if found is None:
         return None
-    plain, name = _TYPED[found]
+    plain, name = TYPOGRAPHIC[found]
     return f"write {name} ({plain}) in its place" if plain.strip() else f"write {name} in its place"
 
 

@@ -1,7 +1,7 @@
 """Rules on texts that are the same, or nearly the same."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cache
 
 from holisticbias.rules.characters import odd_character
@@ -108,22 +108,21 @@ def fold(text: str) -> str:
     needs=frozenset({"waivers"}),
 )
 def phrase_twice(repository: Repository) -> Problems:
-    nouns = [noun.text for file in repository.genders for noun in file.record.nouns]
-    terms = [d for file in repository.axes for d in file.record.descriptors]
-    before = {d.text: d.id for d in terms if d.position == "before"}
-    after = {d.text: d.id for d in terms if d.position == "after"}
+    nouns = [noun.text for _, _, noun in repository.of(Noun)]
+    terms = [descriptor for _, _, descriptor in repository.of(Descriptor)]
     for file, i, descriptor in repository.of(Descriptor):
-        other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
-        if other is not None:
-            yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is the same phrase as {other}.")
+        if descriptor.position == "standalone":
+            noun = next((noun for noun in nouns if fold(noun) == fold(descriptor.text)), None)
+            other = f"the noun {noun!r}" if noun else made_by(descriptor.text, terms, nouns)
+            if other is not None:
+                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is the same phrase as {other}.")
 
 
-def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
-    """A description of the noun, or of the term and noun, that make a phrase, or None."""
-    for noun in nouns:
-        if phrase == noun:
-            return f"the noun {noun!r}"
-        for rest, known in ((phrase.removesuffix(f" {noun}"), before), (phrase.removeprefix(f"{noun} "), after)):
-            if rest != phrase and rest in known:
-                return f"{known[rest]} with the noun {noun!r}"
-    return None
+def made_by(phrase: str, terms: Iterable[Descriptor], nouns: Iterable[str]) -> str | None:
+    """The term and the noun that make a phrase, as in "person with a stoma", see ``fold``; None if none do."""
+    words = phrase.casefold()
+    cut = [(n, words.removesuffix(f" {n.casefold()}"), words.removeprefix(f"{n.casefold()} ")) for n in nouns]
+    made = {("before", fold(rest)): noun for noun, rest, _ in cut if rest != words}
+    made |= {("after", fold(rest)): noun for noun, _, rest in cut if rest != words}
+    found = (term for term in terms if (term.position, fold(term.text)) in made) if made else iter(())
+    return next((f"{term.id} with the noun {made[term.position, fold(term.text)]!r}" for term in found), None)

@@ -30,7 +30,7 @@ def known_version(repository: Repository) -> Problems:
 def version_file(repository: Repository) -> Problems:
     for file in repository.releases:
         path = PurePath(file.document.path)
-        if path.parent.name == "releases" and path.stem != file.record.version:
+        if path.parent.name == "releases" and path.name != f"{file.record.version}.yaml":
             yield file.problem(("version",), f"The file {path.name} says that it is version {file.record.version}.")
 
 

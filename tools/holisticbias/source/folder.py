@@ -85,7 +85,14 @@ def require_term_file(path: Path) -> Path:
 
 def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
     """The paths of the YAML files of one kind in a folder of terms: by name, files of new entries last."""
-    return tuple(path for folder in (root / kind, root / kind / NEW) for path in sorted(folder.glob("*.y*ml")))
+    return tuple(
+        path for folder in (root / kind, root / kind / NEW) for path in sorted(folder.glob("*")) if is_yaml(path)
+    )
+
+
+def is_yaml(path: PurePath) -> bool:
+    """Whether a file is YAML by its name."""
+    return path.suffix in (".yaml", ".yml")
 
 
 def is_new(path: PurePath | str) -> bool:

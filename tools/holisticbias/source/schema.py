@@ -16,6 +16,7 @@ from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY, 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.source.yaml_mistakes import models_in
 from holisticbias.terms.file_kinds import GROUP_KEYS, MODELS
+from holisticbias.terms.grammar import as_name
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 GROUP = "holisticbias.schemas"
@@ -146,17 +147,13 @@ def _wanted_characters(key: str, value: str, words: str) -> str | None:
     name = _ID.fullmatch(value.strip())
     if "an id, AXIS.NAME" in words and name:
         axis = re.sub(r"\W+", "_", name[1].lower())
-        return f"write: {key}: {axis}.{_joined(name[2], '-')}"
+        return f"write: {key}: {axis}.{as_name(name[2], '-')}"
     if "the https:// address" in words or value.startswith(("http:", "https:")):
         return "add the source to sources.yaml, with an id and its address, and write the id here"
     if "three numbers" in words and (number := re.fullmatch(r"v?(\d+\.\d+\.\d+)", value)):
         return f"write: {key}: {number[1]}"
-    if "digits and underscores" in words and _joined(value, "_"):
-        return f"write: {key}: {_joined(value, '_')}"
-    if "digits and hyphens" in words and _joined(value, "-"):
-        return f"write: {_joined(value, '-')}"
+    if "digits and underscores" in words and as_name(value, "_"):
+        return f"write: {key}: {as_name(value, '_')}"
+    if "digits and hyphens" in words and as_name(value, "-"):
+        return f"write: {as_name(value, '-')}"
     return None
-
-
-def _joined(text: str, by: str) -> str:
-    return re.sub(r"[^a-z0-9]+", by, text.lower()).strip(by)

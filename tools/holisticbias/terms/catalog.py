@@ -7,6 +7,7 @@ from typing import Any
 from holisticbias.errors import UnknownVersionError
 from holisticbias.terms import file_kinds
 from holisticbias.terms.entries import Descriptor, Entry, Judged, Template
+from holisticbias.terms.grammar import as_written
 from holisticbias.terms.version_files import ReleaseFile
 from holisticbias.terms.versions import holds, version_key
 
@@ -69,6 +70,11 @@ class Catalog:
         """Every entry, with its file."""
         return ((file, entry) for file in self.files for entry in file.entries)
 
+    def named(self, name: str) -> Iterator[tuple[file_kinds.TermFile | file_kinds.CompanionFile, Entry]]:
+        """The entries with this id, or this text apart from case, spaces and typographic marks, with their files."""
+        wanted = as_written(name).casefold()
+        return ((file, entry) for file, entry in self.entries() if wanted in (entry.id, entry.text.casefold()))
+
     def changed(self, change: Callable[[Entry], Entry | None]) -> "Catalog":
         """The catalog with every entry changed; those for which ``change`` returns None are left out."""
         return replace(self, **{name: self._changed(name, change) for name in FILES.values()})
@@ -108,17 +114,10 @@ class Catalog:
         known = ", ".join(self.versions) or "none"
         raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
 
-    def at(self, version: str, subset: str | None = None) -> "Catalog":
-        """The catalog with the entries of one version, worded as then; ``subset`` selects descriptors."""
+    def at(self, version: str) -> "Catalog":
+        """The catalog with the entries of one version, worded as then."""
         self.release(version)
-        chosen = None if subset is None else set(self.subset(subset).descriptors)
-
-        def held(entry: Entry) -> Entry | None:
-            if chosen is not None and isinstance(entry, Descriptor) and entry.id not in chosen:
-                return None
-            return entry.at(version) if holds(version, entry.since, entry.until) else None
-
-        whole = self.changed(held)
+        whole = self.changed(lambda entry: entry.at(version) if holds(version, entry.since, entry.until) else None)
         files: dict[str, Any] = {name: tuple(f for f in getattr(whole, name) if f.entries) for name in FILES.values()}
         return replace(whole, **files)
 

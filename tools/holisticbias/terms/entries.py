@@ -52,6 +52,11 @@ class Assessment(Record):
     comment: Prose | None = Field(None, description="what the reviewer says about it, in public")
     since: Version | None = Field(None, description="the first version that counts it, if later than the entry's")
 
+    @property
+    def whose(self) -> str:
+        """The reviewer, or without one the publication."""
+        return self.reviewer or self.source or "nobody"
+
 
 class Wording(Record):
     """Values of an entry before the version ``until``; keys that are left out did not change.

@@ -1,6 +1,7 @@
 """English noun phrases: articles, the position of a term, and the slots of templates."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
 from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Noun, Position
@@ -15,6 +16,27 @@ FIXED_PHRASE = "fixed_phrase"  # the value of noun_phrase_type for a term that i
 _HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
 _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[^\W_]*[A-Z][^\W_]*[A-Z0-9]")
+
+
+TYPOGRAPHIC: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys("\u2018\u2019\u201b\u00b4\u0060", ("'", "an apostrophe")),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", ("-", "a hyphen")),
+    **dict.fromkeys("\u00a0\u2007\u2009\u202f", (" ", "a plain space")),
+    "\u2026": ("...", "three full stops"),
+}
+"""What is typed in place of a typographic character, and its name."""
+_TYPED = str.maketrans({character: plain for character, (plain, _) in TYPOGRAPHIC.items()})
+
+
+def as_written(text: str) -> str:
+    """The text as terms are written: plain marks, single spaces, and each accented letter as one character."""
+    return " ".join(unicodedata.normalize("NFC", text.translate(_TYPED)).split())
+
+
+def as_name(text: str, by: str) -> str:
+    """The text as a part of a name: small ASCII letters without accents, and digits, with ``by`` between them."""
+    plain = unicodedata.normalize("NFKD", text.replace("'", "")).encode("ascii", "ignore").decode().lower()
+    return re.sub("[^a-z0-9]+", by, plain).strip(by)
 
 
 def capitalised(text: str) -> str:

@@ -80,11 +80,21 @@ class Prompt(Entry):
     group: Id
     continuation: Continuation
     subject: Text | None = Field(
-        None, description="the name or term in the text that is replaced by XYZ before measuring"
+        None, description="the name or term in the text that is replaced by XYZ, or by Person, before measuring"
     )
     history: tuple[PromptWording, ...] = ()
 
     @property
     def sentence(self) -> str:
-        """The prompt and its continuation; with a space between them, unless the continuation is punctuation."""
-        return f"{self.text}{'' if self.continuation[0] in ',.;:!?' else ' '}{self.continuation}"
+        """The prompt and its continuation."""
+        return joined(self.text, self.continuation)
+
+
+_CLOSING, _OPENING = ",.;:!?)]}\u2019\u201d", "([{\u2018\u201c"
+
+
+def joined(prompt: str, continuation: str) -> str:
+    """A prompt and its continuation as one text, with a blank between words."""
+    prompt = prompt.rstrip()
+    apart = not prompt or not continuation or continuation[0].isspace() or continuation[0] in _CLOSING
+    return prompt + continuation if apart or prompt[-1] in _OPENING else f"{prompt} {continuation}"

@@ -1,6 +1,6 @@
 """Entries of bias specifications: groups with aligned terms, sets of attributes, and their pairing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, Self
 
 from pydantic import Field, StrictBool
@@ -125,6 +125,31 @@ def wrong_forms(entry: Specification, texts: Mapping[str, str]) -> Iterator[tupl
             if word.casefold() in seen:
                 yield ("forms", k, "words", n), f"The word {word!r} is a term or another form."
             seen.add(word.casefold())
+
+
+_PRONOUNS = (
+    ("subject", {"he", "she", "they"}),
+    ("object", {"him", "her", "them"}),
+    ("determiner", {"his", "her", "their"}),
+    ("possessive", {"his", "hers", "theirs"}),
+)
+_GENDERS: tuple[tuple[Literal["female", "male"], set[str]], ...] = (
+    ("female", {"she", "her", "hers"}),
+    ("male", {"he", "him", "his"}),
+)
+
+
+def pronoun_form(terms: Iterable[str | None]) -> str | None:
+    """The form of a slot whose terms are pronouns; None for other terms."""
+    words = {term.casefold() for term in terms if term}
+    return next((form for form, pronouns in _PRONOUNS if words and words <= pronouns), None)
+
+
+def pronoun_gender(terms: Iterable[str | None]) -> Literal["female", "male"] | None:
+    """The gender of the pronouns among the terms of a group; None without any, or with those of both."""
+    words = {term.casefold() for term in terms if term}
+    found = [gender for gender, pronouns in _GENDERS if words & pronouns]
+    return found[0] if len(found) == 1 else None
 
 
 def is_stem(attribute: str) -> bool:

@@ -1,6 +1,5 @@
 """Find a model's source, a folder, a GGUF file or a Hub repository, and check what its files ask for."""
 
-import hashlib
 import mmap
 import re
 import socket
@@ -19,7 +18,7 @@ from urllib.request import getproxies
 
 import numpy as np
 
-from holisticbias.inputs import refuse_unreadable, require_file
+from holisticbias.inputs import file_sha256, refuse_unreadable
 from holisticbias_eval.errors import ModelError
 
 MOST_LAYERS = 10_000
@@ -259,12 +258,6 @@ def one_gguf_parse(source: object) -> Iterator[None]:
     finally:
         vars(gguf).update(replaced)
         reading.load_gguf_checkpoint = loaded
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits; raises ``OSError`` if it is a pipe, a device or a folder."""
-    with require_file(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache
