@@ -12,8 +12,8 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
+from holisticbias_eval.stereotypes.finding import has_term, term_pattern
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
-from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
 _WORD = re.compile(r"[\w]+(?:['’-][\w]+)*")  # noqa: RUF001 - both forms of apostrophes
 _START = re.compile(r"""["“'‘(]?[A-Z0-9À-ÖØ-Þ]""")  # noqa: RUF001

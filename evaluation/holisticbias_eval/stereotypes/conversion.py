@@ -1,11 +1,12 @@
 """Grammatical pairs: a sentence about one group with the words of another group in the same places."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.grammar import regular_plural
+from holisticbias.terms.specification_entries import Specification, as_found
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
     PRONOUN_FORMS,
@@ -16,7 +17,7 @@ from holisticbias_eval.stereotypes.agreement import (
     same_verb_form,
     with_article,
 )
-from holisticbias_eval.stereotypes.targets import BETWEEN, term_body
+from holisticbias_eval.stereotypes.finding import Mention, TermFinder
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,7 @@ class Converter:
         foreign = set(_words_of_others(specification, group, other)) - own
         counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
         plurals = {word: set(_plurals(word)) - own for word in counted}
-        self._exchanges = {_key_of(word): tuple(known.values()) for word, known in exchanges.items()}
-        self._mentions = _any_of(own)
+        self._mentions = TermFinder((word, tuple(known.values())) for word, known in exchanges.items())
         self._others = _any_of(foreign.union(*(plurals[word] for word in foreign & counted)))
         self._plurals = _any_of(set[str]().union(*(plurals[word] for word in own & counted)))
 
@@ -58,8 +58,8 @@ class Converter:
         made = self._exchange(sentence, term)
         if made.sentence is None or made.term is None:
             return made
-        words = _any_of({attribute.lower()})
-        if len(words.findall(sentence)) != len(words.findall(made.sentence)):
+        words = _any_of({attribute})
+        if len(list(words.find(sentence))) != len(list(words.find(made.sentence))):
             return Converted(rule="attribute-changed")
         back = self._reverse._exchange(made.sentence, made.term)
         if back.sentence not in (None, sentence):
@@ -72,12 +72,13 @@ class Converter:
         return Converter(specification, other, group)
 
     def _exchange(self, sentence: str, term: str) -> Converted:
-        mentions = list(self._mentions.finditer(sentence))
-        if not any(_is_term(m[0], term) for m in mentions):
+        mentions = list(self._mentions.find(sentence))
+        asked = [as_found(mention.of[0].term) == as_found(term) for mention in mentions]
+        if not any(asked):
             return Converted(rule="no-term")
-        if self._others.search(sentence):
+        if any(self._others.find(sentence)):
             return Converted(rule="other-group-word")
-        if self._plurals.search(sentence):
+        if any(self._plurals.find(sentence)):
             return Converted(rule="inflected-term")
         exchanges = []
         for mention in mentions:
@@ -88,12 +89,12 @@ class Converter:
         text = _written(sentence, mentions, exchanges)
         if text is None:
             return Converted(rule="unknown-article")
-        return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_term(m[0], term)))
+        return Converted(text, exchanges[asked.index(True)].other)
 
-    def _choose(self, sentence: str, mention: re.Match[str]) -> "Exchange | str":
+    def _choose(self, sentence: str, mention: "Mention[Exchanges]") -> "Exchange | str":
         """The exchange that fits the place of a mention, or the id of a rule."""
         before, after = _context(sentence, mention)
-        candidates = self._exchanges[_key_of(mention[0])]
+        candidates = mention.of
         forms = {exchange.form: exchange for exchange in reversed(candidates)}
         exchange = candidates[0]
         if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
@@ -124,30 +125,26 @@ def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
     return None
 
 
-def _is_term(found: str, term: str) -> bool:
-    return _key_of(found) == _key_of(term)
-
-
-def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list["Exchange"]) -> str | None:
+def _written(sentence: str, mentions: "list[Mention[Exchanges]]", exchanges: list["Exchange"]) -> str | None:
     """The sentence with the other terms; null if an article is not known."""
     parts: list[str] = []
-    starts = [0, *(m.end() for m in mentions)]
+    starts = [0, *(m.stop for m in mentions)]
     for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
         before, _ = _context(sentence, mention)
-        other = in_case(mention[0], exchange.term, exchange.other or "", before)
+        other = in_case(sentence[mention.start : mention.stop], exchange.term, exchange.other or "", before)
         capitals = len(other) > 1 and other.isupper()
-        changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
+        changed = with_article(sentence[start : mention.start], exchange.other or "", in_capitals=capitals)
         if changed is None:
             return None
         parts += [changed, other]
     return "".join([*parts, sentence[starts[-1] :]])
 
 
-def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
+def _context(sentence: str, mention: "Mention[Exchanges]") -> tuple[str, str]:
     """The texts before and after a mention, cut: a sentence may be as long as a book."""
-    start, end = mention.span()
+    start, stop = mention.start, mention.stop
     before = sentence[:start] if start <= CONTEXT else f"x{sentence[start - CONTEXT : start]}"
-    return before, sentence[end : end + CONTEXT]
+    return before, sentence[stop : stop + CONTEXT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +156,11 @@ class Exchange:
     other: str | None
 
 
-def _any_of(words: set[str]) -> re.Pattern[str]:
-    """A pattern of whole words in any case, longest first, with a blank or a hyphen between their parts.
-
-    A word inside a compound with a hyphen is not found.
-    """
-    if not words:
-        return re.compile(r"(?!)")
-    longest = sorted(words, key=lambda word: (-len(word), word))
-    choices = "|".join(map(term_body, longest))
-    return re.compile(rf"(?<!\w)(?<!\w-)(?:{choices})(?!\w|-\w)", re.IGNORECASE)
+Exchanges = tuple[Exchange, ...]
 
 
-def _key_of(mention: str) -> str:
-    """A mention as the keys of ``exchanges`` are written, apart from blanks and hyphens."""
-    return re.sub(BETWEEN, " ", mention.lower().replace("\u2019", "'"))
+def _any_of(words: Iterable[str]) -> TermFinder[str]:
+    return TermFinder((word, word) for word in words)
 
 
 def _exchanges(specification: Specification, group: str, other: str) -> Iterator[Exchange]:
@@ -201,10 +188,6 @@ def _words_of_others(specification: Specification, group: str, other: str) -> It
 
 def _plurals(word: str) -> tuple[str, ...]:
     """Regular plurals of a countable noun."""
-    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u", ""):
-        return (f"{word[:-1]}ies",)
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{word}es",)
     if word.endswith("fe"):
         return (f"{word[:-2]}ves",)
-    return f"{word}s", *((f"{word}es",) if word.endswith("o") else ())
+    return regular_plural(word), *((f"{word}es",) if word.endswith("o") else ())

@@ -2,21 +2,14 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from holisticbias.compile.random_words import random_words
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
-
-APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
-START, END = r"(?<!\w)(?<!\w['’-])", rf"(?!\w|-\w|{APOSTROPHES}t\b)"  # noqa: RUF001
-"""What stands at the ends of a whole word."""
-BETWEEN = r"[\s-]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +97,6 @@ def sample_number(target: Target, request: int, sample: int) -> int:
     """
     content = [target.specification, target.attribute_set, target.attribute, request, sample]
     return int.from_bytes(_digest(content)[:4], "big") >> 1
-
-
-@lru_cache(maxsize=20_000)
-def term_pattern(term: str) -> re.Pattern[str]:
-    """Matches a term as whole words, in any case, with a hyphen or a blank between its parts.
-
-    A possessive or contracted ``'s`` may follow it. A plural does not match, nor does a part of a hyphenated word.
-    """
-    return re.compile(f"{START}{term_body(term)}{END}", re.IGNORECASE)
-
-
-def term_body(term: str) -> str:
-    """A pattern of a term's letters, with a hyphen or blanks between its parts; a term without any matches nothing."""
-    parts = [re.escape(part).replace("'", APOSTROPHES) for part in re.split(BETWEEN, term.strip()) if part]
-    return BETWEEN.join(parts) or "(?!)"
-
-
-def has_term(text: str, term: str) -> bool:
-    """Whether a text contains a term as whole words; see ``term_pattern``."""
-    return term_pattern(term).search(text) is not None
 
 
 def _shuffled(seed: int, target: Target, what: str, size: int) -> list[int]:
