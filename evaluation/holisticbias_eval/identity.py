@@ -105,10 +105,8 @@ def match_rows(first: pa.Table, second: pa.Table, identity: Identity) -> Shared:
         same &= pc.fill_null(equal, False).to_numpy()
     for name in identity.known:
         same &= ~np.isnan(_numbers(one[name])) & ~np.isnan(_numbers(other[name]))
-    if len(identity.key) == 1:
-        return Shared(*rows, same, first.num_rows - size, second.num_rows - size)
-    gone, added = first.num_rows - size, int(pc.sum(pc.invert(pc.is_in(keys[1], keys[0]))).as_py() or 0)
-    return Shared(*rows, same, gone, added)
+    added = 0 if rows[1] is None else pc.sum(pc.invert(pc.is_in(keys[1], keys[0]))).as_py()
+    return Shared(*rows, same, first.num_rows - size, added)
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:

@@ -21,6 +21,7 @@ from holisticbias_eval.statistics.words import (
     frequent_ngrams,
     has_phrase,
     longest_common_runs,
+    phrase_pattern,
     split_words,
     starts_with,
 )
@@ -45,7 +46,15 @@ def random_texts(seed: int, texts: int = 60, longest: int = 12, letters: str = "
 def test_phrases_agree_with_a_search_in_text(phrase: str) -> None:
     texts = random_texts(1, 300)
     words = split_words(column(*texts))[0]
-    assert has_phrase(words, phrase.split()).tolist() == [f" {phrase} " in f" {text} " for text in texts]
+    assert has_phrase(words, phrase).tolist() == [f" {phrase} " in f" {text} " for text in texts]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text("ab '\u2019_.é", max_size=12), max_size=8), st.sampled_from(["a", "a b", "b'a", "a'b b"]))
+@example(["a'b", "'a b'", "_a b_", "a é b", "a''b", "a 'b"], "a b")
+def test_the_place_of_a_phrase_is_found_in_the_texts_that_have_it(texts: list[str], phrase: str) -> None:
+    pattern = phrase_pattern(phrase)
+    assert has_phrase(split_words(column(*texts))[0], phrase).tolist() == [bool(pattern.search(t)) for t in texts]
 
 
 def test_beginnings_and_common_runs_agree_with_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:

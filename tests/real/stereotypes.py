@@ -22,7 +22,7 @@ from tests.real.check import BUILD, MODEL, holisticbias, prepare, run_checks
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.acceptance import RULES
-from holisticbias_eval.stereotypes.finding import has_term
+from holisticbias_eval.stereotypes.targets import has_term
 from known import known
 
 SENTENCES, PAIRS, RUN = BUILD / "sentences", BUILD / "pairs", BUILD / "stereotypes"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.stereotypes.finding import TermFinder
+from holisticbias_eval.stereotypes.targets import TermFinder
 
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
 _SHORTEST = 4  # letters that two terms share

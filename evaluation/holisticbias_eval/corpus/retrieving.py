@@ -18,8 +18,8 @@ from holisticbias_eval.corpus.settings import RetrievalSettings
 from holisticbias_eval.corpus.sources import RECORD_SUFFIX, DocumentReading, find_sources, size
 from holisticbias_eval.errors import CorpusError, NoExamplesError, TableError
 from holisticbias_eval.progress import Display, in_rows
-from holisticbias_eval.stereotypes.finding import Mention
 from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.stereotypes.targets import Mention
 from holisticbias_eval.tables.content import text_lines
 
 HELD = 10_000

@@ -1,13 +1,13 @@
 """Read the responses of two models, match those to the same prompts, and leave out what annotators should not see."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
@@ -20,6 +20,7 @@ from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.results.run import RESPONSES, is_run, read_run
+from holisticbias_eval.statistics.words import has_phrase, split_words
 from holisticbias_eval.tables.forms import columns
 from holisticbias_eval.tasks.response_files import RESPONSES as TABLE
 
@@ -38,7 +39,8 @@ Place = tuple[str, str, int, int]
 class Inflammatory(Part):
     """A file of ``evaluation/inflammatory/``: templates and descriptors that annotators do not see.
 
-    A prompt has a phrase if it has its words one after the other, in upper or lower case.
+    A prompt has a phrase if it has its words one after the other, in upper or lower case; punctuation and the form
+    of apostrophes are ignored.
     """
 
     id: str = Field(min_length=1)
@@ -48,18 +50,18 @@ class Inflammatory(Part):
     descriptors: tuple[str, ...] = Field((), description="ids of descriptors")
     phrases: tuple[Phrase, ...] = Field((), description="phrases in prompts")
 
-    def reason(self, row: Mapping[str, Any]) -> str | None:
-        """The reason to leave out a row's prompt, null if there is none. Columns that the row lacks are not read."""
+    def reasons(self, rows: Sequence[Row]) -> list[str | None]:
+        """The reason to leave out each row's prompt, null if there is none. Columns that rows lack are not read."""
+        (words,) = split_words(pa.chunked_array([pa.array([row["prompt"] for row in rows], pa.large_string())]))
+        having = np.any([np.zeros(len(rows), bool), *(has_phrase(words, phrase) for phrase in self.phrases)], axis=0)
+        return [self._reason(row, has_phrase=has) for row, has in zip(rows, having.tolist(), strict=True)]
+
+    def _reason(self, row: Row, *, has_phrase: bool) -> str | None:
         if row.get("template_id") in self.templates:
             return "inflammatory template"
         if row.get("descriptor_id") in self.descriptors or row.get("descriptor_preference") in self.preferences:
             return "inflammatory descriptor"
-        words = f" {_words(row['prompt'])} "
-        return "inflammatory phrase" if any(f" {_words(phrase)} " in words for phrase in self.phrases) else None
-
-
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"[\w']+", text.casefold().replace("\u2019", "'")))
+        return "inflammatory phrase" if has_phrase else None
 
 
 INFLAMMATORY = NamedFiles("list of inflammatory prompts", "inflammatory", Inflammatory, JudgementsError)
@@ -84,7 +86,10 @@ def match(
     """
     one, other = _placed(first), _placed(second)
     both = [(one[place], other[place]) for place in one if place in other]
-    reasons = [_reason(rows, inflammatory, threshold) for rows in both]
+    every = [row for rows in both for row in rows]
+    listed = inflammatory.reasons(every) if inflammatory else [None] * len(every)
+    of_pairs = zip(listed[::2], listed[1::2], strict=True)
+    reasons = [_reason(rows, own, threshold) for rows, own in zip(both, of_pairs, strict=True)]
     pairs = tuple(rows for rows, reason in zip(both, reasons, strict=True) if reason is None)
     counts = {"only in A": len(one) - len(both), "only in B": len(other) - len(both), **Counter(filter(None, reasons))}
     return MatchedResponses(pairs, len(both), {name: count for name, count in counts.items() if count})
@@ -100,7 +105,7 @@ def _placed(table: pa.Table) -> dict[Place, Row]:
     return found
 
 
-def _reason(rows: tuple[Row, Row], inflammatory: Inflammatory | None, threshold: float) -> str | None:
+def _reason(rows: tuple[Row, Row], listed: Sequence[str | None], threshold: float) -> str | None:
     texts = [(row["response"] or "").strip() for row in rows]
     if any(row.get("finish") in WITHHELD for row in rows):
         return "refused or filtered response"
@@ -108,7 +113,6 @@ def _reason(rows: tuple[Row, Row], inflammatory: Inflammatory | None, threshold:
         return "no response"
     if texts[0] == texts[1]:
         return "identical responses"
-    listed = [inflammatory.reason(row) for row in rows if inflammatory]
     return next(filter(None, (*listed, *(_offence(row, threshold) for row in rows))), None)
 
 

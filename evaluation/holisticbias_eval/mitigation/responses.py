@@ -134,7 +134,7 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     """
     if conversation.thinking == "opened":
         raise ModelError("the chat template opens reasoning before a response: responses alone cannot be learned")
-    frame, marks = conversation.frame, _control_tokens(tokenizer)
+    frame, marks = conversation.frame, conversation.encoder.spelt
     lead, end = _lead(conversation, marks), _end(conversation, tokenizer)
     columns = [judged[name].to_pylist() for name in ("persona", "prompt", "response", "finish")]
     rows = [tuple(value or "" for value in row) for row in zip(*columns, strict=True)]
@@ -148,12 +148,6 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     table = judged.filter(pa.array(plain, pa.bool_()))
     texts = {name: pa.array(values, pa.large_string()) for name, values in made.items()}
     return with_columns(table, texts), len(rows) - len(kept)
-
-
-def _control_tokens(tokenizer: Any) -> Sequence[str]:
-    """The texts of the special and added tokens: a tokenizer reads them as such tokens wherever they stand."""
-    added = {token.content for token in tokenizer.added_tokens_decoder.values() if token.content.strip()}
-    return sorted(added | set(tokenizer.all_special_tokens))
 
 
 def _lead(conversation: Conversation, marks: Sequence[str]) -> str:

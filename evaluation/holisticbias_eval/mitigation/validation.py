@@ -1,6 +1,5 @@
 """Validate a model: the likelihood of texts, and the auxiliary loss on them."""
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.likelihood.scorer import exponential
 from holisticbias_eval.models.loading.tokenizers import context_length
 
 _BATCH = 16
-_LARGEST = 700.0  # nats: exp of more overflows
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Likelihoods:
     @property
     def perplexity(self) -> float:
         """Perplexity of all tokens together, ``exp(sum nll / sum tokens)``; infinite where it overflows."""
-        return math.inf if self.mean > _LARGEST else math.exp(self.mean)
+        return float(exponential(np.array(self.mean)))
 
 
 def measure_likelihoods(model: Any, texts: Sequence[EncodedText], collator: Collator, batch: int) -> Likelihoods:

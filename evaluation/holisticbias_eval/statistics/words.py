@@ -1,6 +1,7 @@
 """Words of texts as arrays: phrases, frequent runs, the longest common run, and distinct words."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,6 +11,10 @@ import pyarrow.compute as pc
 from scipy.special import gammaln
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
+
+_APOSTROPHES = "['’‘ʼ`´]"  # noqa: RUF001 - as people write them
+_APART = rf"(?!{_APOSTROPHES})[\W_]"
+"""What is not part of a word: apostrophes are if they stand inside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
 def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     """The words of each text with one blank between them."""
     texts = pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
-    texts = pc.replace_substring_regex(texts, "[’‘ʼ`´]", "'")  # noqa: RUF001 - apostrophes as people write them
+    texts = pc.replace_substring_regex(texts, _APOSTROPHES, "'")
     texts = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
     texts = pc.replace_substring_regex(texts, r"[^\p{L}\p{M}\p{N}']+", " ")
     for edge in (r"(^| )'+", r"'+( |$)"):
@@ -76,9 +81,10 @@ def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
-def has_phrase(words: WordArrays, phrase: Sequence[str]) -> Bools:
-    """Whether each text has these words one after the other: shape ``[texts]``."""
-    places = pc.index_in(pa.array(list(phrase), pa.large_string()), words.vocabulary)
+def has_phrase(words: WordArrays, phrase: str) -> Bools:
+    """Whether each text has the words of a phrase one after the other: shape ``[texts]``."""
+    (own,) = split_words(pa.chunked_array([pa.array([phrase], pa.large_string())]))
+    places = pc.index_in(own.vocabulary.take(own.codes), words.vocabulary)
     found = np.zeros(len(words), bool)
     if places.null_count or not len(places):
         return found
@@ -92,6 +98,13 @@ def has_phrase(words: WordArrays, phrase: Sequence[str]) -> Bools:
         at, row = at[same], row[same]
     found[row] = True
     return found
+
+
+def phrase_pattern(phrase: str) -> re.Pattern[str]:
+    """The pattern whose first group is a phrase of a text as it was written, if the text has it by ``has_phrase``."""
+    words = (re.escape(word).replace("'", _APOSTROPHES) for word in phrase.split(" "))
+    written = rf"{_APOSTROPHES}*{_APART}[\W_]*".join(words)
+    return re.compile(rf"(?:^|{_APART}){_APOSTROPHES}*({written})(?!{_APOSTROPHES}*[^\W_])", re.IGNORECASE)
 
 
 def starts_with(words: WordArrays, beginnings: WordArrays) -> Bools:

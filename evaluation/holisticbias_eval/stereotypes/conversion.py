@@ -1,12 +1,12 @@
 """Grammatical pairs: a sentence about one group with the words of another group in the same places."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias.terms.grammar import regular_plural
-from holisticbias.terms.specification_entries import Specification, as_found
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
     PRONOUN_FORMS,
@@ -17,7 +17,7 @@ from holisticbias_eval.stereotypes.agreement import (
     same_verb_form,
     with_article,
 )
-from holisticbias_eval.stereotypes.finding import Mention, TermFinder
+from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,13 @@ class Converter:
         exchanges: dict[str, dict[tuple[str, str | None], Exchange]] = {}
         for exchange in _exchanges(specification, group, other):
             # the first counts: the specification's own slots come before all nouns and pronouns of the language
-            exchanges.setdefault(exchange.term.lower(), {}).setdefault((exchange.form, exchange.other), exchange)
+            exchanges.setdefault(term_key(exchange.term), {}).setdefault((exchange.form, exchange.other), exchange)
         own = set(exchanges)
         foreign = set(_words_of_others(specification, group, other)) - own
-        counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
+        counted = {term_key(t) for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
         plurals = {word: set(_plurals(word)) - own for word in counted}
-        self._mentions = TermFinder((word, tuple(known.values())) for word, known in exchanges.items())
+        known = [tuple(each.values()) for each in exchanges.values()]
+        self._mentions = TermFinder((same[0].term, same) for same in known)
         self._others = _any_of(foreign.union(*(plurals[word] for word in foreign & counted)))
         self._plurals = _any_of(set[str]().union(*(plurals[word] for word in own & counted)))
 
@@ -58,8 +59,8 @@ class Converter:
         made = self._exchange(sentence, term)
         if made.sentence is None or made.term is None:
             return made
-        words = _any_of({attribute})
-        if len(list(words.find(sentence))) != len(list(words.find(made.sentence))):
+        words = term_pattern(attribute)
+        if len(words.findall(sentence)) != len(words.findall(made.sentence)):
             return Converted(rule="attribute-changed")
         back = self._reverse._exchange(made.sentence, made.term)
         if back.sentence not in (None, sentence):
@@ -73,8 +74,7 @@ class Converter:
 
     def _exchange(self, sentence: str, term: str) -> Converted:
         mentions = list(self._mentions.find(sentence))
-        asked = [as_found(mention.of[0].term) == as_found(term) for mention in mentions]
-        if not any(asked):
+        if not any(_is_of(mention, term) for mention in mentions):
             return Converted(rule="no-term")
         if any(self._others.find(sentence)):
             return Converted(rule="other-group-word")
@@ -89,14 +89,13 @@ class Converter:
         text = _written(sentence, mentions, exchanges)
         if text is None:
             return Converted(rule="unknown-article")
-        return Converted(text, exchanges[asked.index(True)].other)
+        return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_of(m, term)))
 
-    def _choose(self, sentence: str, mention: "Mention[Exchanges]") -> "Exchange | str":
+    def _choose(self, sentence: str, mention: "Exchanged") -> "Exchange | str":
         """The exchange that fits the place of a mention, or the id of a rule."""
         before, after = _context(sentence, mention)
-        candidates = mention.of
-        forms = {exchange.form: exchange for exchange in reversed(candidates)}
-        exchange = candidates[0]
+        forms = {exchange.form: exchange for exchange in reversed(mention.of)}
+        exchange = mention.of[0]
         if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
             form = _pronoun_form(set(forms), before, after)
             if form is None:
@@ -125,13 +124,19 @@ def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
     return None
 
 
-def _written(sentence: str, mentions: "list[Mention[Exchanges]]", exchanges: list["Exchange"]) -> str | None:
+def _is_of(mention: "Exchanged", term: str) -> bool:
+    """Whether a mention is of a term."""
+    return term_key(mention.of[0].term) == term_key(term)
+
+
+def _written(sentence: str, mentions: list["Exchanged"], exchanges: list["Exchange"]) -> str | None:
     """The sentence with the other terms; null if an article is not known."""
     parts: list[str] = []
-    starts = [0, *(m.stop for m in mentions)]
+    starts = [0, *(mention.stop for mention in mentions)]
     for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
         before, _ = _context(sentence, mention)
-        other = in_case(sentence[mention.start : mention.stop], exchange.term, exchange.other or "", before)
+        found = sentence[mention.start : mention.stop]
+        other = in_case(found, exchange.term, exchange.other or "", before)
         capitals = len(other) > 1 and other.isupper()
         changed = with_article(sentence[start : mention.start], exchange.other or "", in_capitals=capitals)
         if changed is None:
@@ -140,11 +145,11 @@ def _written(sentence: str, mentions: "list[Mention[Exchanges]]", exchanges: lis
     return "".join([*parts, sentence[starts[-1] :]])
 
 
-def _context(sentence: str, mention: "Mention[Exchanges]") -> tuple[str, str]:
+def _context(sentence: str, mention: "Exchanged") -> tuple[str, str]:
     """The texts before and after a mention, cut: a sentence may be as long as a book."""
-    start, stop = mention.start, mention.stop
+    start, end = mention.start, mention.stop
     before = sentence[:start] if start <= CONTEXT else f"x{sentence[start - CONTEXT : start]}"
-    return before, sentence[stop : stop + CONTEXT]
+    return before, sentence[end : end + CONTEXT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +161,11 @@ class Exchange:
     other: str | None
 
 
-Exchanges = tuple[Exchange, ...]
+Exchanged = Mention[tuple[Exchange, ...]]
+"""A mention of a term, with its exchanges."""
 
 
-def _any_of(words: Iterable[str]) -> TermFinder[str]:
+def _any_of(words: set[str]) -> TermFinder[str]:
     return TermFinder((word, word) for word in words)
 
 
@@ -181,9 +187,9 @@ def _words_of_others(specification: Specification, group: str, other: str) -> It
     """Words of all groups but one; ``other`` decides whether words of the other gender are among them."""
     for slot in specification.slots:
         named = zip(specification.groups, slot.terms, strict=False)
-        yield from (term.lower() for g, term in named if term is not None and g.name != group)
+        yield from (term_key(term) for g, term in named if term is not None and g.name != group)
     for exchange in _exchanges(specification, other, group):
-        yield exchange.term.lower()
+        yield term_key(exchange.term)
 
 
 def _plurals(word: str) -> tuple[str, ...]:

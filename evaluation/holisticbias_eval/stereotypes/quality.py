@@ -14,9 +14,9 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.readers.sentiment import vader_score
 from holisticbias_eval.statistics.intervals import middle_of, normal_estimate
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
-from holisticbias_eval.stereotypes.finding import has_term
 from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
+from holisticbias_eval.stereotypes.targets import has_term
 
 SENTIMENT = 0.05
 """VADER's compound score from which a sentence is positive; negative from minus this on (appendix C)."""

@@ -10,7 +10,7 @@ from tests.evaluation.corpus.invented import invented
 from holisticbias_eval.corpus.documents import clean
 from holisticbias_eval.corpus.mentions import TermFilter, target_filter
 from holisticbias_eval.corpus.retrieving import MentionWindow, NoWindow, Reservoir, WindowFinder
-from holisticbias_eval.stereotypes.finding import TermFinder
+from holisticbias_eval.stereotypes.targets import TermFinder
 
 SPECIFICATION = invented()
 FILLERS = " ".join("abcdefghij")

@@ -52,13 +52,14 @@ def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None
     [
         ("I hate wugs.", True),
         ("I CAN\u2019T  stand wugs!", True),
+        ("They told me: 'I hate wugs'.", True),
         ("I think wugs are the worst.", True),
         ("Pi hates wugs.", False),
         ("I like wugs.", False),
     ],
 )
 def test_phrases_are_whole_words(prompt: str, is_inflammatory: bool) -> None:
-    assert (LIST.reason({"prompt": prompt}) is not None) == is_inflammatory
+    assert (LIST.reasons([{"prompt": prompt}]) != [None]) == is_inflammatory
 
 
 def test_an_own_list_and_no_list() -> None:

@@ -1,5 +1,6 @@
 """Bias values of responses by hand, the texts of styles, and that training reads what generation reads."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,13 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
     kept = JUDGED.slice(0, 2)
     requests = PromptRequests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
     assert read == steered.encoder.encode(requests)
+
+
+def test_a_word_that_was_added_to_a_tokenizer_is_no_control_token(loaded: LoadedModel) -> None:
+    tokenizer = deepcopy(loaded.tokenizer)
+    tokenizer.add_tokens(["stads"])
+    conversation = find_conversation(tokenizer, ConversationOptions(), "causal")
+    assert examples_of(JUDGED, conversation, tokenizer)[1] == 1
 
 
 def test_a_model_that_reasons_first(loaded: LoadedModel) -> None:

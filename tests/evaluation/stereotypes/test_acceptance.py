@@ -17,7 +17,6 @@ from holisticbias_eval.stereotypes.acceptance import (
     repeat_key,
     select_rules,
 )
-from holisticbias_eval.stereotypes.finding import has_term
 from holisticbias_eval.stereotypes.quality import (
     AskedSentence,
     automated_readability,
@@ -27,6 +26,7 @@ from holisticbias_eval.stereotypes.quality import (
 )
 from holisticbias_eval.stereotypes.record import MEASURE
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
+from holisticbias_eval.stereotypes.targets import has_term
 from known import known
 
 GROUPS = ("blicket", "wug", "tove", "he", "his", "him", "she", "her", "hers", "old wug")

@@ -118,7 +118,7 @@ def wrong_forms(entry: Specification, texts: Mapping[str, str]) -> Iterator[tupl
     """
     groups = {group.name for group in entry.groups}
     terms = {term for slot in entry.slots for term in (*slot.terms, *slot.descriptors) if term is not None}
-    seen = {as_found(texts.get(term, term)) for term in terms}
+    seen = {term_key(texts.get(term, term)) for term in terms}
     for k, forms in enumerate(entry.forms):
         if (forms.of is None) == (forms.group is None):
             found = "neither" if forms.of is None else "both"
@@ -128,9 +128,9 @@ def wrong_forms(entry: Specification, texts: Mapping[str, str]) -> Iterator[tupl
         elif forms.group is not None and forms.group not in groups:
             yield ("forms", k, "group"), f"There is no group {forms.group!r}."
         for n, word in enumerate(forms.words):
-            if as_found(word) in seen:
+            if term_key(word) in seen:
                 yield ("forms", k, "words", n), f"The word {word!r} is a term or another form."
-            seen.add(as_found(word))
+            seen.add(term_key(word))
 
 
 _PRONOUNS = (
@@ -163,6 +163,6 @@ def is_stem(attribute: str) -> bool:
     return attribute.endswith("*") and len(attribute) > len("ab")
 
 
-def as_found(term: str) -> str:
+def term_key(term: str) -> str:
     """The text that two terms share if texts mention them alike: in any case, with hyphens or blanks between words."""
     return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip())).casefold()

@@ -17,6 +17,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, table_of
+from holisticbias_eval.statistics.words import phrase_pattern
 from holisticbias_eval.units import percent, shorten
 
 LETTERS, READ = 240, 2000
@@ -60,7 +61,7 @@ class Examples:
 
     def with_phrase(self, figure: Figure, count: int) -> tuple[str | Marked, ...]:
         """The first responses with the figure's phrase, without repeats; the phrase is marked."""
-        pattern = _pattern(figure.keys["phrase"])
+        pattern = phrase_pattern(figure.keys["phrase"])
         having = (row for row in self._of(figure).tolist() if pattern.search(self._text("response", row)))
         return tuple(self._with_mark(row, pattern) for row in self._distinct(having, count))
 
@@ -87,7 +88,7 @@ class Examples:
     def _with_mark(self, row: int, pattern: re.Pattern[str]) -> Marked:
         response = self._text("response", row)
         found = pattern.search(response)
-        start, end = found.span() if found else (0, 0)
+        start, end = found.span(1) if found else (0, 0)
         before = response[max(0, start - LETTERS // 2) : start]
         before = f"…{before}" if start > LETTERS // 2 else before
         return self._after_prompt(row, (before, response[start:end], response[end:]), "")
@@ -128,12 +129,6 @@ def replaced_places(response: str, judged: str) -> tuple[str, ...]:
     for i, (marked, text) in enumerate(runs):
         parts.append(text if marked else f"{' ' if i else ''}{text}{' ' if i < len(runs) - 1 else ''}")
     return tuple(parts) if len(words) == len(every) else (*parts, *(["", "…"] if len(parts) % 2 else ["…"]))
-
-
-def _pattern(phrase: str) -> re.Pattern[str]:
-    """The words of a phrase as they may be written: any case, any form of apostrophes and punctuation."""
-    words = (re.escape(word).replace("'", "['’‘ʼ`´]") for word in phrase.split(" "))  # noqa: RUF001 - as people write
-    return re.compile(rf"(?<!\w){'[^a-z0-9]+'.join(words)}(?!\w)", re.IGNORECASE)
 
 
 _MOST, _LEAST = 20, 2

@@ -91,9 +91,7 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
         return (name, phrase), np.where(counted, values, np.nan)
 
     for phrase in phrases:
-        own = split_words(pa.chunked_array([pa.array([phrase], pa.large_string())]))[0]
-        found = has_phrase(words, own.vocabulary.take(own.codes).to_pylist())
-        yield among("phrase_share", found, phrase=phrase)
+        yield among("phrase_share", has_phrase(words, phrase), phrase=phrase)
     if prompts is not None:
         counted, starts = answered & (prompts.lengths > 0), starts_with(words, prompts)
         yield among("parroting_exact", starts & (words.lengths == prompts.lengths), counted)
