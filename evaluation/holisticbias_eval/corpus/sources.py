@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
+from holisticbias.errors import in_one_line
 from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.corpus.examples import record_of
@@ -209,7 +210,7 @@ class HubDataset:
         try:
             yield from reading.take_rows(self._rows())
         except (OSError, ValueError, RuntimeError, LookupError, TypeError, DatasetsError, pa.ArrowException) as error:
-            why = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            why = in_one_line(error) or type(error).__name__
             number = reading.documents - before
             if not number:
                 raise CorpusError(f"{HUB}{self.name} cannot be read as a dataset: {why}") from error

@@ -1,6 +1,5 @@
 """Make the texts that the methods of styles train on: a model's own responses, judged, valued and tagged."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from holisticbias.compile.random_words import random_number
 from holisticbias.output import new_file
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import MitigationError, ModelError
@@ -207,8 +207,8 @@ def _conversation(given: Given, loaded: LoadedModel, signature: Signature) -> Co
 
 def _validation(rows: pa.Table, seed: int) -> pa.Array:
     """Whether each response is for validation: it depends on the seed and its context alone."""
-    digests = (hashlib.sha256(f"{seed} {context}".encode()).digest() for context in rows["before"].to_pylist())
-    return pa.array([int.from_bytes(digest[:8]) % _PARTS == 0 for digest in digests], pa.bool_())
+    drawn = (random_number(f"{seed} {context}") for context in rows["before"].to_pylist())
+    return pa.array([number % _PARTS == 0 for number in drawn], pa.bool_())
 
 
 def _about(signature: Signature) -> str:

@@ -11,10 +11,13 @@ import torch
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.figures import known
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.likelihood.scorer import exponential
 from holisticbias_eval.models.loading.tokenizers import context_length
+from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.groups.variance import GroupValues, one_way
 
 _BATCH = 16
 
@@ -97,21 +100,14 @@ def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, opening: str | Se
 
 
 def validation_f(model: Any, tokenizer: Any, rows: pa.Table, opening: str | Sequence[int] = AUTO) -> float | None:
-    """F of a one-way analysis of variance of log-perplexities over groups; null if it is undefined.
+    """F of log-perplexities over groups, see ``one_way``; null if it is undefined.
 
-    ``rows`` have ``group`` and ``text``, each sentence once for each group. Log-perplexities are nats per token.
-    F = (between-group sum of squares / (groups - 1)) / (within-group sum of squares / (rows - groups)), Zhao et al.
-    2024, section 3.
+    ``rows`` have ``group`` and ``text``, each sentence once for each group. Log-perplexities are nats per token (Zhao
+    et al. 2024, section 3).
     """
-    from scipy.stats import f_oneway
-
     encoded = Encoder(tokenizer, context_length(model), opening).encode(rows.select(["text"]))
     if encoded.empty:
         return None
     found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), _BATCH)
-    values, groups = found.nll / found.tokens, np.array(rows["group"].to_pylist())
-    samples = [values[groups == group] for group in dict.fromkeys(groups.tolist())]
-    if len(samples) < 2 or min(map(len, samples)) < 2 or np.ptp(values) == 0:
-        return None
-    f = float(f_oneway(*samples).statistic)
-    return f if np.isfinite(f) else None
+    groups, group = encode(rows["group"])
+    return known(one_way(GroupValues.of_rows(found.nll / found.tokens, group, len(groups))).value)

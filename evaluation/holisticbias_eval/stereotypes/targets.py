@@ -1,6 +1,5 @@
 """The terms and attributes of a specification: what a generator is asked to put into a sentence."""
 
-import hashlib
 import json
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -10,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from holisticbias.compile.random_words import random_words
+from holisticbias.compile.random_words import random_number, random_words
 from holisticbias.terms.specification_entries import APOSTROPHES, BETWEEN, HYPHENS, Specification, is_stem, term_key
 from holisticbias_eval.errors import EvaluationError
 
@@ -105,7 +104,7 @@ def sample_number(target: Target, request: int, sample: int) -> int:
     Requests whose prompts are equal, because a term came again or two specifications share their words, differ by it.
     """
     content = [target.specification, target.attribute_set, target.attribute, request, sample]
-    return int.from_bytes(_digest(content)[:4], "big") >> 1
+    return random_number(json.dumps(content), 4) >> 1
 
 
 @lru_cache(maxsize=20_000)
@@ -172,9 +171,5 @@ class TermFinder(Generic[T]):
 def _shuffled(seed: int, target: Target, what: str, size: int) -> list[int]:
     """A random order of ``size`` things."""
     content = [seed, target.specification, target.attribute_set, target.attribute, what]
-    words = random_words(int.from_bytes(_digest(content)[:8], "big"), 0, size)
+    words = random_words(random_number(json.dumps(content)), 0, size)
     return [int(place) for place in np.argsort(words, kind="stable")]
-
-
-def _digest(content: object) -> bytes:
-    return hashlib.sha256(json.dumps(content).encode()).digest()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.errors import MitigationError, ModelError, SelectionError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
-from holisticbias_eval.mitigation.measuring import Measuring
+from holisticbias_eval.mitigation.measuring import AIMS, Measuring, place_runs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import ResponseLessons, examples_of
 from holisticbias_eval.mitigation.settings import Tagging
@@ -91,6 +91,15 @@ def test_the_embedded_responder_is_measured_on_the_release_that_it_was_made_for(
 ) -> None:
     lessons = ResponseLessons(Given(model, None, {}, (), QUIET), loaded)
     assert lessons.measuring(Measuring(), tmp_path, overwrite=False).release == release
+
+
+def test_a_further_measure_renames_no_run() -> None:
+    """A run that is there already is kept."""
+    alone, more = (
+        [folder for _, folder in place_runs(Measuring(AIMS["responses"], further), Path("before"))]
+        for further in ((), ("likelihood_bias",))
+    )
+    assert {*alone} < {*more}
 
 
 JUDGED = pa.table(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc, fdtri
 
-from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.arrays import Floats, Ints, divide
+from holisticbias_eval.statistics.cells import finite, occurrences
 from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments
 from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import student_p
@@ -23,6 +24,14 @@ class GroupValues:
 
     values: Floats
     paired: bool
+
+    @classmethod
+    def of_rows(cls, values: Floats, group: Ints, groups: int) -> "GroupValues":
+        """The values of rows by the number of their group, none of them paired; one that is not finite is missing."""
+        place = occurrences(group)
+        columns = np.full((int(place.max(initial=-1)) + 1, groups), np.nan)
+        columns[place, group] = finite(values)
+        return cls(columns, paired=False)
 
     @property
     def groups(self) -> int:
