@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.grammar import regular_plural
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
     PRONOUN_FORMS,
@@ -16,7 +17,7 @@ from holisticbias_eval.stereotypes.agreement import (
     same_verb_form,
     with_article,
 )
-from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_key, term_pattern
+from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +194,6 @@ def _words_of_others(specification: Specification, group: str, other: str) -> It
 
 def _plurals(word: str) -> tuple[str, ...]:
     """Regular plurals of a countable noun."""
-    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u", ""):
-        return (f"{word[:-1]}ies",)
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{word}es",)
     if word.endswith("fe"):
         return (f"{word[:-2]}ves",)
-    return f"{word}s", *((f"{word}es",) if word.endswith("o") else ())
+    return regular_plural(word), *((f"{word}es",) if word.endswith("o") else ())
