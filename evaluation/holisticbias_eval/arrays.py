@@ -25,7 +25,7 @@ Bools = npt.NDArray[np.bool_]
 Numbers = Floats | Int32s | Ints
 
 
-def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
+def divide(numerator: Numbers, denominator: Numbers) -> Floats:
     """The quotient, NaN unless the denominator is above 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(denominator > 0, numerator / denominator, np.nan)

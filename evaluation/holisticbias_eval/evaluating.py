@@ -252,8 +252,12 @@ def _refuse_kind(measures: Sequence[str], model: Any) -> None:
 def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:
     if out is None:
         return Path("runs") / one.name
-    names = one.given.measures
-    return out / (names[0] if len(names) == 1 else one.task.name) if several else out
+    return folder_in(out, one.given.measures) if several else out
+
+
+def folder_in(folder: Path, measures: Sequence[str]) -> Path:
+    """The folder of one of several runs: named after its measure, or after its task if it has several."""
+    return folder / (measures[0] if len(measures) == 1 else MEASURES[measures[0]].task)
 
 
 @contextmanager

@@ -105,7 +105,7 @@ def match_rows(first: pa.Table, second: pa.Table, identity: Identity) -> Shared:
         same &= pc.fill_null(equal, False).to_numpy()
     for name in identity.known:
         same &= ~np.isnan(_numbers(one[name])) & ~np.isnan(_numbers(other[name]))
-    added = 0 if rows[1] is None else int(pc.sum(pc.invert(pc.is_in(keys[1], keys[0]))).as_py())
+    added = 0 if rows[1] is None else pc.sum(pc.invert(pc.is_in(keys[1], keys[0]))).as_py()
     return Shared(*rows, same, first.num_rows - size, added)
 
 

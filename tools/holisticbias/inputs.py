@@ -11,7 +11,7 @@ from typing import cast
 
 from holisticbias.errors import HolisticBiasError, in_one_line
 
-HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
@@ -44,9 +44,14 @@ def path_of(argument: str, value: object, error: type[HolisticBiasError]) -> Pat
     return Path(value)
 
 
+def whole_text(text: str) -> str:
+    """The text with U+FFFD in place of half a character, which no file can hold."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def refuse_broken(argument: str, text: str, error: type[HolisticBiasError]) -> None:
     """Raise ``error`` for a text that no file and no name of a file can hold."""
-    broken = "half a character" if HALF_CHARACTER.search(text) else "a null character" if "\0" in text else None
+    broken = "half a character" if _HALF_CHARACTER.search(text) else "a null character" if "\0" in text else None
     if broken:
         raise error(f"{argument}: {text[:80]!r} has {broken}, which no file can hold: remove it")
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ from holisticbias_eval.collect.worker import Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.named_files import read_yaml
 from holisticbias_eval.progress import Display
-from holisticbias_eval.stereotypes.specifications import USERS
+from holisticbias_eval.stereotypes.specifications import USERS, key_of_name
 
 _SHOWN = 200  # characters of a user's text in a message
 
@@ -55,9 +54,9 @@ def read_collection(path: Path) -> CollectionFile:
     def made_of(data: Any) -> CollectionFile:
         if not isinstance(data, dict) or not isinstance(data.get("groups"), list):
             raise CollectError(f"{path} is not a collection: it needs a list groups; see docs/collect.md")
-        stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")
         groups = [{**USERS, **group} if isinstance(group, dict) else group for group in data["groups"]]
-        return CollectionFile.model_validate({"collection": stem, "label": path.stem, **data, "groups": groups})
+        named = {"collection": key_of_name(path.stem, "_"), "label": path.stem}
+        return CollectionFile.model_validate({**named, **data, "groups": groups})
 
     found = read_yaml(path, made_of, CollectError)
     twice = [name for name, count in Counter(group.id for group in found.groups).items() if count > 1]

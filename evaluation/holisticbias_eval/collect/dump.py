@@ -17,6 +17,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from holisticbias.inputs import file_sha256, refuse_unreadable
+from holisticbias_eval.collect.titles import title_key
 from holisticbias_eval.errors import CollectError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.tables.content import COMPRESSED, DamagedError, compression, read_chunks
@@ -63,8 +64,9 @@ def find_dump(path: Path) -> DumpFile:
             archive = _ARCHIVES.get(file.read(4))
         if archive is not None:
             raise CollectError(f"{path} is a {archive} file, which is not read: unpack it, or take the .bz2 dump")
-        if path.suffix in COMPRESSED and compression(path) != path.suffix:
-            raise CollectError(f"{path} is not a {path.suffix[1:]} file: correct its name, or download it again")
+        suffix = path.suffix.lower()
+        if suffix in COMPRESSED and compression(path) != suffix:
+            raise CollectError(f"{path} is not a {suffix[1:]} file: correct its name, or download it again")
         return DumpFile(path, size, file_sha256(path) if size <= _HASHED else None)
 
 
@@ -91,9 +93,9 @@ class WikiPage:
 class DumpReader:
     """The pages of a dump in order, from the byte ``start`` on, which is the beginning of a page or zero.
 
-    A page without a title is left out. ``namespaces`` have the wiki's names in lower case. After the last page,
-    ``broken`` counts the pages of broken XML, and ``end`` says how the dump ends: null if it is whole, else what is
-    wrong.
+    A page without a title is left out. ``namespaces`` have the wiki's names, each as its ``title_key``. After the last
+    page, ``broken`` counts the pages of broken XML, and ``end`` says how the dump ends: null if it is whole, else what
+    is wrong.
     """
 
     chunks: Chunks
@@ -141,7 +143,7 @@ class DumpReader:
                 if name == "namespace":
                     number = _number(element.get("key"))
                     if text and number is not None:
-                        self.namespaces[text.casefold()] = number
+                        self.namespaces[title_key(text)] = number
                 else:
                     self.site[name] = text
 

@@ -46,21 +46,21 @@ class Journal:
 
     def add_redirect(self, source: str, target: str) -> None:
         """Keep that the page of one key leads to a title; the first of several holds."""
-        self._database.execute("insert or ignore into redirect values (?, ?)", (_clean(source), _clean(target)))
+        self._database.execute("insert or ignore into redirect values (?, ?)", (source, target))
 
     def add_links(self, list_key: str, titles: Iterable[str]) -> None:
         """Keep the titles that a list links to."""
-        rows = ((_clean(list_key), _clean(title)) for title in titles)
+        rows = ((list_key, title) for title in titles)
         self._database.executemany("insert or ignore into link values (?, ?)", rows)
 
     def links(self, list_key: str) -> list[str]:
         """The titles that a list links to, in alphabetical order."""
-        found = self._database.execute("select title from link where list = ? order by title", (_clean(list_key),))
+        found = self._database.execute("select title from link where list = ? order by title", (list_key,))
         return [title for (title,) in found]
 
     def redirect(self, key: str) -> str | None:
         """The title that a page leads to, null if it is not a redirect."""
-        found = self._database.execute("select target from redirect where source = ?", (_clean(key),)).fetchone()
+        found = self._database.execute("select target from redirect where source = ?", (key,)).fetchone()
         return None if found is None else str(found[0])
 
     def target(self, title: str) -> str | None:
@@ -79,12 +79,12 @@ class Journal:
 
     def add_failed(self, page: str, why: str) -> None:
         """Keep a page that could not be read."""
-        self._database.execute("insert into failed (page, why) values (?, ?)", (_clean(page), why))
+        self._database.execute("insert into failed (page, why) values (?, ?)", (page, why))
 
     def count(self, what: str, detail: str, number: int = 1) -> None:
         """Add to a count."""
         statement = "insert into counted values (?, ?, ?) on conflict (what, detail) do update set number = number + ?"
-        self._database.execute(statement, (what, _clean(detail), number, number))
+        self._database.execute(statement, (what, detail, number, number))
 
     def counts(self, what: str) -> dict[str, int]:
         """The counts of a kind, by detail in alphabetical order."""
@@ -115,8 +115,3 @@ def open_journal(folder: Path) -> Iterator[Journal]:
             f"cannot write {folder / FILE}: {error}: make room and run the same command again, or remove the "
             "folder to start over"
         ) from error
-
-
-def _clean(text: str) -> str:
-    """Text that SQLite stores: without lone surrogates."""
-    return text.encode("utf-8", "replace").decode("utf-8")

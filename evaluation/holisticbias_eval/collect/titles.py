@@ -19,13 +19,13 @@ def title_key(title: str) -> str:
 def namespace_of(title: str, namespaces: Mapping[str, int]) -> int:
     """The namespace that a link's title names by its prefix; 0 without a known prefix.
 
-    ``namespaces`` are the wiki's own names, in lower case; the English names of categories and files always hold.
-    A prefix that is a language's code gives -1, for a link to another wiki.
+    ``namespaces`` are the wiki's own names, each as its ``title_key``; the English names of categories and files always
+    hold. A prefix that is a language's code gives -1, for a link to another wiki.
     """
     prefix, colon, _ = title.partition(":")
     if not colon:
         return 0
-    name = " ".join(prefix.replace("_", " ").split()).casefold()
+    name = title_key(prefix)
     found = namespaces.get(name, _ENGLISH.get(name))
     if found is not None:
         return found

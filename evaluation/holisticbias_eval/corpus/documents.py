@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from holisticbias.inputs import HALF_CHARACTER
+from holisticbias.inputs import whole_text
 
 FIELDS = ("body", "text", "comment")
 """Fields that hold the text of a document, the first that a row has."""
@@ -67,7 +67,7 @@ def row_document(row: Mapping[str, object], place: str, field: str | None) -> Te
         return None
     author = row.get("author")
     return TextDocument(
-        text=HALF_CHARACTER.sub("\ufffd", text),
+        text=whole_text(text),
         place=place,
         identifier=_identifier(row.get("id")),
         date=next((found for name in _DATES if (found := read_date(row.get(name))) is not None), None),
@@ -106,7 +106,7 @@ def bare_identifier(identifier: str) -> str:
 def _identifier(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    return HALF_CHARACTER.sub("\ufffd", str(value)).strip()[:_ID] or None
+    return whole_text(str(value)).strip()[:_ID] or None
 
 
 def clean(text: str) -> str:

@@ -1,22 +1,19 @@
 """Find the terms of a specification's groups, and its attributes, in a text."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
 
-from holisticbias.terms.specification_entries import Specification, is_stem
-from holisticbias_eval.stereotypes.targets import APOSTROPHES, BETWEEN, END, START, term_body
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.stereotypes.targets import TermFinder
 
-_START_IN_COMPOUND, _END_IN_COMPOUND = r"(?<![^\W_])", r"(?:s|es)?(?![^\W_])"
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
 _SHORTEST = 4  # letters that two terms share
 _ESCAPE = re.compile(rb"\\u(?:00[4-7]|013[01]|017f|212a)")
 """Letters that JSON writes as escapes: ASCII letters, and letters that equal i, s or k in any case."""
 _LETTERS = tuple(letter.encode() for letter in "\u0130\u0131\u017f\u212a")
 _DELETED = (b"[deleted]", b"[removed]")
-T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +36,6 @@ class AttributeTerm:
 
     attribute_set: str
     term: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mention(Generic[T]):
-    """A mention in a text: its characters from ``start`` to ``stop``, and the term that they are."""
-
-    start: int
-    stop: int
-    of: T
-
-    def overlaps(self, other: "Mention[Any]") -> bool:
-        """Whether two mentions share a character."""
-        return self.start < other.stop and other.start < self.stop
-
-
-class TermFinder(Generic[T]):
-    """Finds terms as whole words, in any case, with a hyphen or blanks between their parts.
-
-    The longest of overlapping terms is found, and of equal terms the first. A possessive ``'s`` may follow. A term that
-    ends in ``*`` matches every word that begins so. With ``in_compounds`` a term is also found as a part of a compound
-    with hyphens, and with a plural ending.
-    """
-
-    def __init__(self, terms: Iterable[tuple[str, T]], *, in_compounds: bool = False) -> None:
-        first: dict[tuple[str, bool], tuple[str, T]] = {}
-        for term, of in terms:
-            written = _plain(term.removesuffix("*"))
-            first.setdefault((written.casefold(), is_stem(term)), (written, of))
-        ordered = sorted(first.items(), key=lambda one: (-len(one[0][0]), one[0]))
-        start, end = (_START_IN_COMPOUND, _END_IN_COMPOUND) if in_compounds else (START, END)
-        bodies = [term_body(written) + (r"\w*" if stem else end) for (_, stem), (written, _) in ordered]
-        self._of = [of for _, (_, of) in ordered]
-        self._mention = re.compile(f"{start}(?:{'|'.join(bodies) or '(?!)'})", re.IGNORECASE)
-        # slower, and says which term a mention is: only a pattern knows which letters it takes for equal
-        self._term = re.compile("|".join(f"({body})" for body in bodies), re.IGNORECASE)
-
-    def find(self, text: str) -> Iterator[Mention[T]]:
-        """Yield the mentions in a text, in order; they do not overlap."""
-        for match in self._mention.finditer(text):
-            term: Any = self._term.fullmatch(match.group())  # never None: a mention is one of the terms
-            yield Mention(match.start(), match.end(), self._of[term.lastindex - 1])
 
 
 def target_words(specification: Specification) -> Iterator[TargetTerm]:
@@ -123,10 +79,6 @@ def attribute_finder(specification: Specification) -> TermFinder[AttributeTerm]:
     return TermFinder(
         (term, AttributeTerm(chosen.name, term)) for chosen in specification.attributes for term in chosen.terms
     )
-
-
-def _plain(term: str) -> str:
-    return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip()))
 
 
 class TermFilter:

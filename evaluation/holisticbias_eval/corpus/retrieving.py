@@ -13,12 +13,13 @@ import pyarrow as pa
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, digest_of
 from holisticbias_eval.corpus.examples import COLUMNS, refuse_with_record, write_with_record
-from holisticbias_eval.corpus.mentions import Mention, TargetTerm, attribute_finder, target_filter, target_finder
+from holisticbias_eval.corpus.mentions import TargetTerm, attribute_finder, target_filter, target_finder
 from holisticbias_eval.corpus.settings import RetrievalSettings
 from holisticbias_eval.corpus.sources import RECORD_SUFFIX, DocumentReading, find_sources, size
 from holisticbias_eval.errors import CorpusError, NoExamplesError, TableError
 from holisticbias_eval.progress import Display, in_rows
 from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.stereotypes.targets import Mention
 from holisticbias_eval.tables.content import text_lines
 
 HELD = 10_000

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
+from holisticbias.errors import in_one_line
 from holisticbias.inputs import refuse_unreadable
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.corpus.examples import record_of
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_chunks, read_lines
-from holisticbias_eval.tables.files import JSON
+from holisticbias_eval.tables.files import JSON, table_suffix
 from holisticbias_eval.tables.rows import array_items
 
 TEXT = (".txt", ".text", ".md")
@@ -163,9 +164,9 @@ class TextFile:
 
     def _is_json(self, start: bytes) -> bool:
         """Whether the file holds JSON, by its name, or by its first bytes if the name does not say."""
-        suffixes = [suffix.lower() for suffix in self.path.suffixes if suffix.lower() not in COMPRESSED]
-        if suffixes and suffixes[-1] in (*JSON, *TEXT):
-            return suffixes[-1] in JSON
+        suffix = table_suffix(self.path)
+        if suffix in (*JSON, *TEXT):
+            return suffix in JSON
         return start.startswith(b"{") or _ARRAY.match(start) is not None
 
 
@@ -209,7 +210,7 @@ class HubDataset:
         try:
             yield from reading.take_rows(self._rows())
         except (OSError, ValueError, RuntimeError, LookupError, TypeError, DatasetsError, pa.ArrowException) as error:
-            why = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            why = in_one_line(error) or type(error).__name__
             number = reading.documents - before
             if not number:
                 raise CorpusError(f"{HUB}{self.name} cannot be read as a dataset: {why}") from error
@@ -271,7 +272,7 @@ def _files(path: Path, out: Path) -> Iterator[TextFile]:
         known = " ".join((*JSON, *TEXT, *COMPRESSED))
         raise CorpusError(f"{path} has no files to read, whose names end in {known}")
     for file in paths:
-        if file.suffix.lower() in _TABLES:
+        if table_suffix(file) in _TABLES:
             raise CorpusError(f"{file} is a table: put it into a folder and name that hub:FOLDER")
         yield TextFile(file, file.name if file == path else file.relative_to(path).as_posix())
 
@@ -284,4 +285,4 @@ def _is_retrieved(path: Path) -> bool:
 def _is_known(path: Path, folder: Path) -> bool:
     if any(part.startswith(".") for part in path.relative_to(folder).parts):
         return False
-    return path.suffix.lower() in (*JSON, *TEXT, *COMPRESSED)
+    return path.suffix.lower() in (*JSON, *TEXT, *COMPRESSED) and table_suffix(path) not in _TABLES

@@ -130,10 +130,15 @@ def _rewritten(row: Row, specification: Specification) -> _Sentence:
     refused = {group: version for group, version in found.items() if isinstance(version, str)}
     versions = {group: version for group, version in found.items() if not isinstance(version, str)}
     if not refused:
-        return _Sentence(row, next(iter(versions.values())).text.casefold(), versions)
+        return _Sentence(row, _folded(next(iter(versions.values())).text), versions)
     group, reason = next(iter(refused.items()))
     whole = len(set(refused.values())) == 1 and len(refused) == len(found)
-    return _Sentence(row, text.casefold(), None, reason if whole else f"no version for {group}: {reason}")
+    return _Sentence(row, _folded(text), None, reason if whole else f"no version for {group}: {reason}")
+
+
+def _folded(text: str) -> str:
+    """A text without case and with one blank between words: texts that are equal then are the same sentence."""
+    return " ".join(text.casefold().split())
 
 
 def _reasons(sentences: Iterable[_Sentence]) -> Counter[str]:
@@ -233,7 +238,7 @@ def usable_examples(examples: pa.Table, specification: Specification) -> tuple[l
     kept: dict[str, Row] = {}
     for row in examples.to_pylist():
         reason = _refusal(row, specification, held_out, labelled=labelled)
-        key = " ".join(row["text"].casefold().split())
+        key = _folded(row["text"])
         if reason is None and key in kept:
             reason = "repeated text"
         if reason is None:

@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, named_groups, target_finder
+from holisticbias_eval.corpus.mentions import TargetTerm, named_groups, target_finder
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.stereotypes.agreement import CONTEXT, NEXT_WORD, english, in_case, place, with_article
+from holisticbias_eval.stereotypes.targets import Mention, TermFinder
 
 Refusal = Literal[
     "no term of a group",

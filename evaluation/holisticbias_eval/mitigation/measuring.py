@@ -7,7 +7,7 @@ from typing import Any
 
 from holisticbias.output import write_file
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.evaluating import by_task, choose_measures, evaluations, used_names
+from holisticbias_eval.evaluating import by_task, choose_measures, evaluations, folder_in, used_names
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.method import Needs
 from holisticbias_eval.mitigation.record import MitigatedModel
@@ -95,7 +95,7 @@ def refuse_other_run(
 
     ``first_token`` is the setting of the signature; null if the training has none.
     """
-    for _, path in _placed(measuring, folder):
+    for _, path in place_runs(measuring, folder):
         if not is_run(path):
             continue
         signature = read_signature(path)
@@ -124,7 +124,7 @@ def measure_models(
         record = models[0].record
         refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))
     for model, folder in ((base, before), *((str(made.folder), made.after) for made in models)):
-        wanted = [(names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out)]
+        wanted = [(names, out) for names, out in place_runs(measuring, folder) if overwrite or not is_run(out)]
         if wanted:
             display.notice(f"Measuring {model}")
         for names, out in wanted:
@@ -133,10 +133,6 @@ def measure_models(
             list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
 
 
-def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
+def place_runs(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
     """The measures of each run, and its folder."""
-    groups = by_task(choose_measures(measuring.names, {}))
-    return [
-        (names, folder / (names[0] if len(names) == 1 or len(groups) == 1 else MEASURES[names[0]].task))
-        for names in groups
-    ]
+    return [(names, folder_in(folder, names)) for names in by_task(choose_measures(measuring.names, {}))]

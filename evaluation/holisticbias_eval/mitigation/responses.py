@@ -1,6 +1,5 @@
 """Make the texts that the methods of styles train on: a model's own responses, judged, valued and tagged."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from holisticbias.compile.random_words import random_number
 from holisticbias.output import new_file
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import MitigationError, ModelError
@@ -134,7 +134,7 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     """
     if conversation.thinking == "opened":
         raise ModelError("the chat template opens reasoning before a response: responses alone cannot be learned")
-    frame, marks = conversation.frame, _control_tokens(tokenizer)
+    frame, marks = conversation.frame, conversation.encoder.spelt
     lead, end = _lead(conversation, marks), _end(conversation, tokenizer)
     columns = [judged[name].to_pylist() for name in ("persona", "prompt", "response", "finish")]
     rows = [tuple(value or "" for value in row) for row in zip(*columns, strict=True)]
@@ -148,12 +148,6 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     table = judged.filter(pa.array(plain, pa.bool_()))
     texts = {name: pa.array(values, pa.large_string()) for name, values in made.items()}
     return with_columns(table, texts), len(rows) - len(kept)
-
-
-def _control_tokens(tokenizer: Any) -> Sequence[str]:
-    """The texts of the special and added tokens: a tokenizer reads them as such tokens wherever they stand."""
-    added = {token.content for token in tokenizer.added_tokens_decoder.values() if token.content.strip()}
-    return sorted(added | set(tokenizer.all_special_tokens))
 
 
 def _lead(conversation: Conversation, marks: Sequence[str]) -> str:
@@ -213,8 +207,8 @@ def _conversation(given: Given, loaded: LoadedModel, signature: Signature) -> Co
 
 def _validation(rows: pa.Table, seed: int) -> pa.Array:
     """Whether each response is for validation: it depends on the seed and its context alone."""
-    digests = (hashlib.sha256(f"{seed} {context}".encode()).digest() for context in rows["before"].to_pylist())
-    return pa.array([int.from_bytes(digest[:8]) % _PARTS == 0 for digest in digests], pa.bool_())
+    drawn = (random_number(f"{seed} {context}") for context in rows["before"].to_pylist())
+    return pa.array([number % _PARTS == 0 for number in drawn], pa.bool_())
 
 
 def _about(signature: Signature) -> str:

@@ -1,6 +1,5 @@
 """Validate a model: the likelihood of texts, and the auxiliary loss on them."""
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +14,12 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import known
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.likelihood.scorer import exponential
 from holisticbias_eval.models.loading.tokenizers import context_length
-from holisticbias_eval.statistics.groups.variance import one_way, separate_groups
+from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.groups.variance import GroupValues, one_way
 
 _BATCH = 16
-_LARGEST = 700.0  # nats: exp of more overflows
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Likelihoods:
     @property
     def perplexity(self) -> float:
         """Perplexity of all tokens together, ``exp(sum nll / sum tokens)``; infinite where it overflows."""
-        return math.inf if self.mean > _LARGEST else math.exp(self.mean)
+        return float(exponential(np.array(self.mean)))
 
 
 def measure_likelihoods(model: Any, texts: Sequence[EncodedText], collator: Collator, batch: int) -> Likelihoods:
@@ -100,16 +100,14 @@ def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, opening: str | Se
 
 
 def validation_f(model: Any, tokenizer: Any, rows: pa.Table, opening: str | Sequence[int] = AUTO) -> float | None:
-    """F of a one-way analysis of variance of log-perplexities over groups; null if it is undefined.
+    """F of log-perplexities over groups, see ``one_way``; null if it is undefined.
 
-    ``rows`` have ``group`` and ``text``, each sentence once for each group. Log-perplexities are nats per token.
-    F = (between-group sum of squares / (groups - 1)) / (within-group sum of squares / (rows - groups)), Zhao et al.
-    2024, section 3.
+    ``rows`` have ``group`` and ``text``, each sentence once for each group. Log-perplexities are nats per token (Zhao
+    et al. 2024, section 3).
     """
     encoded = Encoder(tokenizer, context_length(model), opening).encode(rows.select(["text"]))
     if encoded.empty:
         return None
     found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), _BATCH)
-    values, groups = found.nll / found.tokens, np.array(rows["group"].to_pylist())
-    samples = [values[groups == group] for group in dict.fromkeys(groups.tolist())]
-    return known(one_way(separate_groups(samples)).value) if len(samples) > 1 else None
+    groups, group = encode(rows["group"])
+    return known(one_way(GroupValues.of_rows(found.nll / found.tokens, group, len(groups))).value)

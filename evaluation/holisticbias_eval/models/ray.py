@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
@@ -190,7 +191,7 @@ def _join(address: str | None) -> Any:
                 logging_level=logging.ERROR,
             )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        said = f"no Ray cluster at {address or 'this machine'}: {str(error).splitlines()[0]}"
+        said = f"no Ray cluster at {address or 'this machine'}: {in_one_line(error)}"
         raise EvaluationError(f"{said}{_WANTED if type(error) is ConnectionError else ''}") from error
     return ray
 

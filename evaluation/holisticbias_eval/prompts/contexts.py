@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias.compile.random_words import random_number
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans
@@ -33,7 +34,7 @@ class Context:
         lines = [_apart(line) for line in self.lines] if joined else self.lines
         if len(lines) == 1:
             return Repeated(lines[0], len(sentences))
-        return [lines[_number(f"{self.seed} {text}") % len(lines)] for text in sentences]
+        return [lines[random_number(f"{self.seed} {text}") % len(lines)] for text in sentences]
 
 
 def read_context(text: str | None, file: Path | None, seed: int | None) -> Context:
@@ -56,10 +57,6 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
 
 def _apart(line: str) -> str:
     return f"{line} " if line and not line[-1].isspace() else line
-
-
-def _number(key: str) -> int:
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8])
 
 
 UNSCORED = "unscored"

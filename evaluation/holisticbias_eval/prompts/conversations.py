@@ -1,6 +1,5 @@
 """Prompts, which a person says to a model, drawn from a release's sentences (Smith et al. 2022, A.3 to A.5)."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.compile.random_words import random_number
 from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
@@ -118,7 +118,7 @@ def _draw(sentences: pa.Table, drawing: PromptDrawing) -> tuple[Ints, Ints, list
         members = order[starts[number] : starts[number + 1]]
         key = "/".join(str(named[number][name]) for name in _CELL)
         for draw in range(several):
-            drawn = _random(f"{drawing.seed} {key} {draw}")
+            drawn = random_number(f"{drawing.seed} {key} {draw}", 16)
             rows.append(int(members[drawn % len(members)]))
             draws.append(draw)
             bits.append(drawn // len(members))
@@ -154,8 +154,3 @@ def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: PromptD
             "prompt": prompt,
             "persona": drawing.personas[persona],
         }
-
-
-def _random(key: str) -> int:
-    """128 random bits."""
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16])

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias.terms.anonymise import AFTER, BEFORE, split_name, written
+from holisticbias.terms.grammar import regular_plural
 from holisticbias_eval.arrays import Ints
 
 NEUTRAL = "left-handed"
@@ -87,13 +88,6 @@ def _replacement(descriptor: str, plural: str | None) -> Callable[[str], tuple[s
 
 def _pattern(form: str) -> str:
     return written(split_name(form), _JOIN)
-
-
-def regular_plural(text: str) -> str:
-    """The regular English plural of a text's last word: ``-s``, ``-es`` or ``-ies``."""
-    if re.search(r"(?:s|x|z|ch|sh)$", text, re.IGNORECASE):
-        return f"{text}es"
-    return re.sub(r"y$", "ies", text) if re.search(r"[^aeiou\W]y$", text, re.IGNORECASE) else f"{text}s"
 
 
 def _starts_sentence(text: str, place: int) -> bool:

@@ -7,11 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from holisticbias.terms.specification_entries import term_key
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
+from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
@@ -103,8 +105,8 @@ def _has_article_before_pronoun(candidate: Candidate) -> bool:
 
 def _names_other_term(candidate: Candidate) -> bool:
     rest = _without_terms(candidate)
-    own = {candidate.term.casefold(), candidate.attribute.casefold()}
-    return any(has_term(rest, term) for term in candidate.terms if term.casefold() not in own)
+    own = {term_key(candidate.term), term_key(candidate.attribute)}
+    return any(has_term(rest, term) for term in candidate.terms if term_key(term) not in own)
 
 
 def _copies_a_shot(candidate: Candidate) -> bool:
@@ -150,7 +152,7 @@ def select_rules(names: str) -> tuple[Refusal, ...]:
     """
     if names == "all":
         return RULES
-    wanted = {"empty"} | (set() if names == "none" else {name.strip() for name in names.split(",")})
+    wanted = {"empty"} | (set() if names == "none" else {*split_names([names])})
     known = [rule.id for rule in RULES]
     for name in sorted(wanted - set(known)):
         raise EvaluationError(f"there is no rule {name[:60]!r}: the rules are all, none, or of {', '.join(known)}")
@@ -244,8 +246,7 @@ def start_label_rules(name: str, options: JudgingOptions, display: Display) -> L
     """
     classifier, _, labels = name.partition("=")
     card = CARDS.read(classifier)
-    wanted = tuple(label.strip() for label in labels.split(",") if label.strip())
-    chosen = wanted or tuple(filter(None, [card.offensive]))
+    chosen = split_names([labels]) or tuple(filter(None, [card.offensive]))
     if not chosen:
         raise ClassifierError(
             f"--classifier {classifier}: add the labels that refuse a sentence, as {classifier}=LABEL,LABEL"

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.grammar import regular_plural
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
     PRONOUN_FORMS,
@@ -16,7 +17,7 @@ from holisticbias_eval.stereotypes.agreement import (
     same_verb_form,
     with_article,
 )
-from holisticbias_eval.stereotypes.targets import BETWEEN, term_body
+from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,13 @@ class Converter:
         exchanges: dict[str, dict[tuple[str, str | None], Exchange]] = {}
         for exchange in _exchanges(specification, group, other):
             # the first counts: the specification's own slots come before all nouns and pronouns of the language
-            exchanges.setdefault(exchange.term.lower(), {}).setdefault((exchange.form, exchange.other), exchange)
+            exchanges.setdefault(term_key(exchange.term), {}).setdefault((exchange.form, exchange.other), exchange)
         own = set(exchanges)
         foreign = set(_words_of_others(specification, group, other)) - own
-        counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
+        counted = {term_key(t) for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
         plurals = {word: set(_plurals(word)) - own for word in counted}
-        self._exchanges = {_key_of(word): tuple(known.values()) for word, known in exchanges.items()}
-        self._mentions = _any_of(own)
+        known = [tuple(each.values()) for each in exchanges.values()]
+        self._mentions = TermFinder((same[0].term, same) for same in known)
         self._others = _any_of(foreign.union(*(plurals[word] for word in foreign & counted)))
         self._plurals = _any_of(set[str]().union(*(plurals[word] for word in own & counted)))
 
@@ -58,7 +59,7 @@ class Converter:
         made = self._exchange(sentence, term)
         if made.sentence is None or made.term is None:
             return made
-        words = _any_of({attribute.lower()})
+        words = term_pattern(attribute)
         if len(words.findall(sentence)) != len(words.findall(made.sentence)):
             return Converted(rule="attribute-changed")
         back = self._reverse._exchange(made.sentence, made.term)
@@ -72,12 +73,12 @@ class Converter:
         return Converter(specification, other, group)
 
     def _exchange(self, sentence: str, term: str) -> Converted:
-        mentions = list(self._mentions.finditer(sentence))
-        if not any(_is_term(m[0], term) for m in mentions):
+        mentions = list(self._mentions.find(sentence))
+        if not any(_is_of(mention, term) for mention in mentions):
             return Converted(rule="no-term")
-        if self._others.search(sentence):
+        if any(self._others.find(sentence)):
             return Converted(rule="other-group-word")
-        if self._plurals.search(sentence):
+        if any(self._plurals.find(sentence)):
             return Converted(rule="inflected-term")
         exchanges = []
         for mention in mentions:
@@ -88,14 +89,13 @@ class Converter:
         text = _written(sentence, mentions, exchanges)
         if text is None:
             return Converted(rule="unknown-article")
-        return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_term(m[0], term)))
+        return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_of(m, term)))
 
-    def _choose(self, sentence: str, mention: re.Match[str]) -> "Exchange | str":
+    def _choose(self, sentence: str, mention: "Exchanged") -> "Exchange | str":
         """The exchange that fits the place of a mention, or the id of a rule."""
         before, after = _context(sentence, mention)
-        candidates = self._exchanges[_key_of(mention[0])]
-        forms = {exchange.form: exchange for exchange in reversed(candidates)}
-        exchange = candidates[0]
+        forms = {exchange.form: exchange for exchange in reversed(mention.of)}
+        exchange = mention.of[0]
         if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
             form = _pronoun_form(set(forms), before, after)
             if form is None:
@@ -124,28 +124,30 @@ def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
     return None
 
 
-def _is_term(found: str, term: str) -> bool:
-    return _key_of(found) == _key_of(term)
+def _is_of(mention: "Exchanged", term: str) -> bool:
+    """Whether a mention is of a term."""
+    return term_key(mention.of[0].term) == term_key(term)
 
 
-def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list["Exchange"]) -> str | None:
+def _written(sentence: str, mentions: list["Exchanged"], exchanges: list["Exchange"]) -> str | None:
     """The sentence with the other terms; null if an article is not known."""
     parts: list[str] = []
-    starts = [0, *(m.end() for m in mentions)]
+    starts = [0, *(mention.stop for mention in mentions)]
     for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
         before, _ = _context(sentence, mention)
-        other = in_case(mention[0], exchange.term, exchange.other or "", before)
+        found = sentence[mention.start : mention.stop]
+        other = in_case(found, exchange.term, exchange.other or "", before)
         capitals = len(other) > 1 and other.isupper()
-        changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
+        changed = with_article(sentence[start : mention.start], exchange.other or "", in_capitals=capitals)
         if changed is None:
             return None
         parts += [changed, other]
     return "".join([*parts, sentence[starts[-1] :]])
 
 
-def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
+def _context(sentence: str, mention: "Exchanged") -> tuple[str, str]:
     """The texts before and after a mention, cut: a sentence may be as long as a book."""
-    start, end = mention.span()
+    start, end = mention.start, mention.stop
     before = sentence[:start] if start <= CONTEXT else f"x{sentence[start - CONTEXT : start]}"
     return before, sentence[end : end + CONTEXT]
 
@@ -159,21 +161,12 @@ class Exchange:
     other: str | None
 
 
-def _any_of(words: set[str]) -> re.Pattern[str]:
-    """A pattern of whole words in any case, longest first, with a blank or a hyphen between their parts.
-
-    A word inside a compound with a hyphen is not found.
-    """
-    if not words:
-        return re.compile(r"(?!)")
-    longest = sorted(words, key=lambda word: (-len(word), word))
-    choices = "|".join(map(term_body, longest))
-    return re.compile(rf"(?<!\w)(?<!\w-)(?:{choices})(?!\w|-\w)", re.IGNORECASE)
+Exchanged = Mention[tuple[Exchange, ...]]
+"""A mention of a term, with its exchanges."""
 
 
-def _key_of(mention: str) -> str:
-    """A mention as the keys of ``exchanges`` are written, apart from blanks and hyphens."""
-    return re.sub(BETWEEN, " ", mention.lower().replace("\u2019", "'"))
+def _any_of(words: set[str]) -> TermFinder[str]:
+    return TermFinder((word, word) for word in words)
 
 
 def _exchanges(specification: Specification, group: str, other: str) -> Iterator[Exchange]:
@@ -194,17 +187,13 @@ def _words_of_others(specification: Specification, group: str, other: str) -> It
     """Words of all groups but one; ``other`` decides whether words of the other gender are among them."""
     for slot in specification.slots:
         named = zip(specification.groups, slot.terms, strict=False)
-        yield from (term.lower() for g, term in named if term is not None and g.name != group)
+        yield from (term_key(term) for g, term in named if term is not None and g.name != group)
     for exchange in _exchanges(specification, other, group):
-        yield exchange.term.lower()
+        yield term_key(exchange.term)
 
 
 def _plurals(word: str) -> tuple[str, ...]:
     """Regular plurals of a countable noun."""
-    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u", ""):
-        return (f"{word[:-1]}ies",)
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{word}es",)
     if word.endswith("fe"):
         return (f"{word[:-2]}ves",)
-    return f"{word}s", *((f"{word}es",) if word.endswith("o") else ())
+    return regular_plural(word), *((f"{word}es",) if word.endswith("o") else ())

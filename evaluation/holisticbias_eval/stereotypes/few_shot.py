@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from holisticbias.terms.specification_entries import term_key
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Part
@@ -180,9 +181,9 @@ class Shots:
         return [self._nearest(pair, row) for pair, row in zip(pairs, similar, strict=True)]
 
     def _nearest(self, pair: tuple[str, str], similar: Floats) -> tuple[Shot, ...]:
-        own = {word.casefold() for word in pair}
+        own = set(map(term_key, pair))
         ranked = (self.file.shots[i] for i in np.argsort(-similar, kind="stable"))
-        others = [shot for shot in ranked if not own <= {word.casefold() for word in shot.keywords}]
+        others = [shot for shot in ranked if not own <= set(map(term_key, shot.keywords))]
         return tuple(others[: self.nearest])
 
 

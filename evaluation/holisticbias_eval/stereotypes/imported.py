@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.inputs import whole_text
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.errors import EvaluationError, PairsError
-from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.stereotypes import record
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
 from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.stereotypes.targets import all_terms
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tables.rows import read_rows, whole_text
+from holisticbias_eval.tables.rows import read_rows
 
 _OWN = {"sentence": "sentence", "attribute": "attribute", "group term": "term"}
 _GENERATED = {
@@ -195,22 +196,22 @@ def _takes(specification: Specification, name: str | None, sentences: Sequence[S
     if name is None or name in (specification.id, specification.published_as):
         return True
     rows = [sentence for sentence in sentences if sentence.specification == name]
-    terms = [term for slot in specification.slots for term in slot.terms if term]
     attributes = [term for chosen in specification.attributes for term in chosen.terms]
-    return _fit([row.term for row in rows], terms) and _fit([row.attribute for row in rows], attributes)
+    fits = _fit([row.term for row in rows], all_terms(specification))
+    return fits and _fit([row.attribute for row in rows], attributes)
 
 
 def _fit(named: Iterable[str], known: Iterable[str]) -> bool:
-    words = {word.casefold() for word in named}
-    return len(words & {word.casefold() for word in known}) >= _FIT * len(words)
+    words = set(map(term_key, named))
+    return len(words & set(map(term_key, known))) >= _FIT * len(words)
 
 
 def judge_imported(placed: Placed, attributes: Sequence[Wanted], judging: SentenceJudging) -> list[Returned]:
     """The log of imported sentences, judged by the rules; their request is the row in the file."""
-    by_words = {(w.target.specification, w.target.attribute.casefold()): w for w in reversed(attributes)}
+    by_words = {(w.target.specification, term_key(w.target.attribute)): w for w in reversed(attributes)}
     rows = []
     for sentence, specification in placed:
-        wanted = by_words.get((specification.id, sentence.attribute.casefold()))
+        wanted = by_words.get((specification.id, term_key(sentence.attribute)))
         row = _judge(sentence, specification.id, wanted, judging)
         if wanted is not None:
             wanted.count([row])
@@ -223,9 +224,9 @@ def judge_imported(placed: Placed, attributes: Sequence[Wanted], judging: Senten
 
 
 def _judge(sentence: SourceSentence, specification: str, wanted: Wanted | None, judging: SentenceJudging) -> Returned:
-    text = " ".join(storable(sentence.sentence)[:LONGEST].split())
+    text = " ".join(sentence.sentence[:LONGEST].split())
     known = [term for terms in wanted.terms.values() for term in terms] if wanted else []
-    drawn = next((term for term in known if term.term.casefold() == sentence.term.casefold()), None)
+    drawn = next((term for term in known if term_key(term.term) == term_key(sentence.term)), None)
     rule: str | None = "discarded" if sentence.is_discarded else "not-in-specification"
     if wanted and drawn and not sentence.is_discarded:
         rule = judging.refusing(text, drawn.term, wanted, wanted.seen)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import yaml
 
 from holisticbias.terms.grammar import capitalised
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.stereotypes.agreement import with_article
 from holisticbias_eval.stereotypes.conversion import Converter
@@ -108,17 +108,17 @@ def find_term(specification: Specification, sentence: SourceSentence) -> tuple[i
     for number, slot in enumerate(specification.slots):
         for term, group in zip(slot.terms, specification.groups, strict=False):
             fits_group = sentence.group in (None, group.name)
-            if term is not None and fits_group and term.lower() == sentence.term.lower():
+            if term is not None and fits_group and term_key(term) == term_key(sentence.term):
                 return number, group.name
     return None
 
 
 def find_attribute_set(specification: Specification, sentence: SourceSentence) -> str | None:
     """The set of a sentence's attribute: the one that is given, or the first with this word; null if none has it."""
-    attribute = sentence.attribute.replace(" ", "-").lower()
+    attribute = term_key(sentence.attribute)
     for attributes in specification.attributes:
         is_asked = sentence.attribute_set in (None, attributes.name)
-        if is_asked and attribute in (term.replace(" ", "-").lower() for term in attributes.terms):
+        if is_asked and attribute in map(term_key, attributes.terms):
             return attributes.name
     return None
 

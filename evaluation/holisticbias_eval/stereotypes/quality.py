@@ -1,13 +1,12 @@
 """Quality of sentences: control, length, diversity, sentiment and readability (Kocielnik et al. 2023, section 3)."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from holisticbias.compile.random_words import random_words
+from holisticbias.compile.random_words import random_number, random_words
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
@@ -67,7 +66,7 @@ def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:
 
 def _distinct(source: str, texts: Sequence[str]) -> Figure:
     """Distinct words, without case, in 200 sentences; the interval is the middle 95% of 30 random sets."""
-    seed = int.from_bytes(hashlib.sha256("\n".join(texts).encode()).digest()[:8], "big")
+    seed = random_number("\n".join(texts))
     counts = []
     for draw in range(_DRAWS):  # which sentences are drawn depends on the sentences alone
         order = np.argsort(random_words(seed, draw, len(texts)), kind="stable")[:TOGETHER]

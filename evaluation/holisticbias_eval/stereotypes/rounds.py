@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.models.generation.requests import WITHHELD, Generator, PromptRequests, Responses, respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgingOptions
@@ -178,7 +177,7 @@ def _texts(
 ) -> Iterator[tuple[str, str | None, str | None]]:
     """The texts of one request: each as returned, its sentence, and the rule if none could be read."""
     for place in places:
-        text = storable(responses.text[place])
+        text = responses.text[place]
         if responses.finish[place] in WITHHELD:
             yield text[:LONGEST], None, "refused"
         elif settings.ask != "list":
@@ -186,4 +185,4 @@ def _texts(
         elif (sentences := read_list(text, settings.samples)) is None:
             yield text[:LONGEST], None, "malformed-list"
         else:
-            yield from ((storable(sentence), cut_sentence(storable(sentence)), None) for sentence in sentences or [""])
+            yield from ((sentence, cut_sentence(sentence), None) for sentence in sentences or [""])

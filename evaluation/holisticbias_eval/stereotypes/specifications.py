@@ -246,11 +246,11 @@ def _specification(entry: Any, position: int, path: Path) -> Specification:
         (first, words), (second, others) = list(groups.items())[:2]
         return Specification.model_validate(
             {
-                "id": f"published.{_key(name, '-')}",
+                "id": f"published.{key_of_name(name, '-')}",
                 "text": name[:200],
                 "groups": [_group(first, words, sets, 0), _group(second, others, sets, 1)],
                 "slots": [_slot(pair) for pair in zip_longest(words, others)],
-                "attributes": [{"name": _key(n, "_"), "label": n, "terms": terms} for n, terms in sets.items()],
+                "attributes": [{"name": key_of_name(n, "_"), "label": n, "terms": terms} for n, terms in sets.items()],
                 "templates": templates,
                 "published_as": name,
                 "sources": ["kocielnik-2023"],
@@ -265,8 +265,8 @@ def _specification(entry: Any, position: int, path: Path) -> Specification:
 
 def _group(name: str, words: Sequence[str], sets: Mapping[str, Sequence[str]], position: int) -> dict[str, Any]:
     """A group; the attributes at its position are its stereotype."""
-    stereotype = _key(list(sets)[position], "_") if position < len(sets) else None
-    return {"name": _key(name, "_"), "label": name, "stereotype": stereotype, "gender": pronoun_gender(words)}
+    stereotype = key_of_name(list(sets)[position], "_") if position < len(sets) else None
+    return {"name": key_of_name(name, "_"), "label": name, "stereotype": stereotype, "gender": pronoun_gender(words)}
 
 
 def _slot(pair: tuple[str | None, str | None]) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def _slot(pair: tuple[str | None, str | None]) -> dict[str, Any]:
     return {"form": "name" if is_name else pronoun_form(words) or "noun", "terms": list(pair)}
 
 
-def _key(name: str, by: str) -> str:
+def key_of_name(name: str, by: str) -> str:
     """A name as a key, which begins with a letter."""
     words = _joined(name, by)
     return words if words[:1].isalpha() else f"x{by}{words}".rstrip(by)

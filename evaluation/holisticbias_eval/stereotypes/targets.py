@@ -1,22 +1,23 @@
 """The terms and attributes of a specification: what a generator is asked to put into a sentence."""
 
-import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from holisticbias.compile.random_words import random_words
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.compile.random_words import random_number, random_words
+from holisticbias.terms.specification_entries import APOSTROPHES, BETWEEN, HYPHENS, Specification, is_stem, term_key
 from holisticbias_eval.errors import EvaluationError
 
-APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
-START, END = r"(?<!\w)(?<!\w['’-])", rf"(?!\w|-\w|{APOSTROPHES}t\b)"  # noqa: RUF001
+_START = rf"(?<!\w)(?<!\w[{HYPHENS}])(?<!\w{APOSTROPHES})"
+_END = rf"(?!\w|[{HYPHENS}]\w|{APOSTROPHES}t\b)"
 """What stands at the ends of a whole word."""
-BETWEEN = r"[\s-]+"
+_START_IN_COMPOUND, _END_IN_COMPOUND = r"(?<![^\W_])", r"(?:s|es)?(?![^\W_])"
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def sample_number(target: Target, request: int, sample: int) -> int:
     Requests whose prompts are equal, because a term came again or two specifications share their words, differ by it.
     """
     content = [target.specification, target.attribute_set, target.attribute, request, sample]
-    return int.from_bytes(_digest(content)[:4], "big") >> 1
+    return random_number(json.dumps(content), 4) >> 1
 
 
 @lru_cache(maxsize=20_000)
@@ -112,12 +113,12 @@ def term_pattern(term: str) -> re.Pattern[str]:
 
     A possessive or contracted ``'s`` may follow it. A plural does not match, nor does a part of a hyphenated word.
     """
-    return re.compile(f"{START}{term_body(term)}{END}", re.IGNORECASE)
+    return re.compile(f"{_START}{_body(term)}{_END}", re.IGNORECASE)
 
 
-def term_body(term: str) -> str:
+def _body(term: str) -> str:
     """A pattern of a term's letters, with a hyphen or blanks between its parts; a term without any matches nothing."""
-    parts = [re.escape(part).replace("'", APOSTROPHES) for part in re.split(BETWEEN, term.strip()) if part]
+    parts = [re.sub(APOSTROPHES, APOSTROPHES, re.escape(part)) for part in re.split(BETWEEN, term.strip()) if part]
     return BETWEEN.join(parts) or "(?!)"
 
 
@@ -126,12 +127,49 @@ def has_term(text: str, term: str) -> bool:
     return term_pattern(term).search(text) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Mention(Generic[T]):
+    """A mention in a text: its characters from ``start`` to ``stop``, and the term that they are."""
+
+    start: int
+    stop: int
+    of: T
+
+    def overlaps(self, other: "Mention[Any]") -> bool:
+        """Whether two mentions share a character."""
+        return self.start < other.stop and other.start < self.stop
+
+
+class TermFinder(Generic[T]):
+    """Finds terms as whole words, in any case, with a hyphen or blanks between their parts.
+
+    The longest of overlapping terms is found, and of equal terms the first. A possessive ``'s`` may follow. A term that
+    ends in ``*`` matches every word that begins so. With ``in_compounds`` a term is also found as a part of a compound
+    with hyphens, and with a plural ending.
+    """
+
+    def __init__(self, terms: Iterable[tuple[str, T]], *, in_compounds: bool = False) -> None:
+        first: dict[tuple[str, bool], tuple[str, T]] = {}
+        for term, of in terms:
+            written = term.removesuffix("*")
+            first.setdefault((term_key(written), is_stem(term)), (written, of))
+        ordered = sorted(first.items(), key=lambda one: (-len(one[0][0]), one[0]))
+        start, end = (_START_IN_COMPOUND, _END_IN_COMPOUND) if in_compounds else (_START, _END)
+        bodies = [_body(written) + (r"\w*" if stem else end) for (_, stem), (written, _) in ordered]
+        self._of = [of for _, (_, of) in ordered]
+        self._mention = re.compile(f"{start}(?:{'|'.join(bodies) or '(?!)'})", re.IGNORECASE)
+        # slower, and says which term a mention is: only a pattern knows which letters it takes for equal
+        self._term = re.compile("|".join(f"({body})" for body in bodies), re.IGNORECASE)
+
+    def find(self, text: str) -> Iterator[Mention[T]]:
+        """Yield the mentions in a text, in order; they do not overlap."""
+        for match in self._mention.finditer(text):
+            term: Any = self._term.fullmatch(match.group())  # never None: a mention is one of the terms
+            yield Mention(match.start(), match.end(), self._of[term.lastindex - 1])
+
+
 def _shuffled(seed: int, target: Target, what: str, size: int) -> list[int]:
     """A random order of ``size`` things."""
     content = [seed, target.specification, target.attribute_set, target.attribute, what]
-    words = random_words(int.from_bytes(_digest(content)[:8], "big"), 0, size)
+    words = random_words(random_number(json.dumps(content)), 0, size)
     return [int(place) for place in np.argsort(words, kind="stable")]
-
-
-def _digest(content: object) -> bytes:
-    return hashlib.sha256(json.dumps(content).encode()).digest()

@@ -8,6 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
+from holisticbias.errors import in_one_line
 from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias_eval.errors import TableError
 
@@ -159,7 +160,7 @@ def _unpacked(raw: IO[bytes], kind: str, read: Callable[[int], None]) -> Iterato
                 data = unpacker.unused_data if unpacker.eof else b""
                 unpacker = None if unpacker.eof else unpacker
     except damages as error:
-        raise DamagedError(f"its compressed data is damaged ({' '.join(str(error).split())[:100]})") from error
+        raise DamagedError(f"its compressed data is damaged ({in_one_line(error, 100)})") from error
     if unpacker is not None:
         raise DamagedError("its compressed data ends in the middle")
 

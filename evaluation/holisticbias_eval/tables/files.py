@@ -11,11 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.errors import in_one_line
+from holisticbias.inputs import whole_text
 from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import COMPRESSED
 from holisticbias_eval.tables.csv_files import CsvFile
-from holisticbias_eval.tables.rows import read_rows, whole_text
+from holisticbias_eval.tables.rows import read_rows
 
 Columns = Sequence[str]
 CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias.errors import in_one_line
-from holisticbias.inputs import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file, whole_text
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import LONGEST, bounded_chunks
 
@@ -40,11 +40,6 @@ def read_json(path: Path, error: type[EvaluationError], remedy: str, largest: in
     except (ValueError, RecursionError) as cause:
         reason = in_one_line(cause)
         raise error(f"{path} is not JSON, or is truncated: {reason}; {remedy}") from cause
-
-
-def whole_text(text: str) -> str:
-    """The text with U+FFFD in place of half a character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def read_rows(path: Path) -> Iterator[Row]:

@@ -57,14 +57,16 @@ def read_multiwoz(folder: Path) -> Dialogues:
     path = folder / DATA
     content = _read(path)
     lists = {part: _read_list(folder, name) for part, name in LISTS.items()}
-    parts: dict[str, list[Turn]] = {"train": [], "validation": [], "test": []}
+    parts: dict[str, list[Turn]] = {"train": [], "test": []}
+    held_out = 0
     for name, dialogue in content.items():
         part = next((part for part, names in lists.items() if name in names), "train")
-        parts[part] += _turns(path, name, dialogue)
-    for part in ("train", "test"):
-        if not any(turn.state for turn in parts[part]):
+        held_out += part == "validation"
+        parts.get(part, []).extend(_turns(path, name, dialogue))
+    for part, turns in parts.items():
+        if not any(turn.state for turn in turns):
             raise DialoguesError(f"{path}: no {part} dialogue has a state with a value: is the folder complete?")
-    return Dialogues(tuple(parts["train"]), tuple(parts["test"]), len(lists["validation"]), file_sha256(path))
+    return Dialogues(tuple(parts["train"]), tuple(parts["test"]), held_out, file_sha256(path))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import Opening
-from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, load_kind
+from holisticbias_eval.models.loading.load import ModelSource, load_kind
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.tasks.task import Given
 
@@ -29,16 +29,9 @@ def choice_scorer(model: ModelSource, options: ModelSettings, given: Given) -> C
     loaded = load_kind(model, "causal", options.device)
     if not getattr(loaded.tokenizer, "chat_template", None):
         raise ModelError(f"{loaded.identity.name}: its tokenizer has no chat template: leave --mode choice out")
-    template = find_conversation(loaded.tokenizer, ConversationOptions(chat="on"), "causal").settings
-    text = template["conversation_text_without_persona"]
-    settings = {"first_token": "counted, given the chat template", "chat": text}
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(chat="on"), "causal")
+    settings = {"first_token": "counted, given the chat template", "chat": conversation.frame.without_persona}
     opening = Opening(settings=settings)
     scorer = ChoiceScorer(loaded, given.display.notice, dtype=options.dtype, opening=opening)
-    scorer.control_tokens = control_tokens(loaded)
+    scorer.control_tokens = conversation.encoder.spelt
     return scorer
-
-
-def control_tokens(loaded: LoadedModel) -> Sequence[str]:
-    """The texts that the tokenizer reads as control tokens."""
-    added = [str(token.content) for token in loaded.tokenizer.added_tokens_decoder.values() if token.special]
-    return tuple(dict.fromkeys([*added, *map(str, loaded.tokenizer.all_special_tokens)]))

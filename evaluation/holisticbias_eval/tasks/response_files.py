@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.models.generation.requests import Finish
+from holisticbias_eval.models.generation.requests import WITHHELD, Finish
 from holisticbias_eval.prompts.collections import WORDS
 from holisticbias_eval.prompts.texts import HUMAN, MODEL
 from holisticbias_eval.readers.classifier import PREFIX
@@ -138,7 +138,7 @@ def count_responses(table: pa.Table) -> Mapping[str, int]:
     A repeated response has the same text as another response.
     """
     text, finish = table["response"].cast(pa.large_string()), table["finish"].cast(pa.string())
-    withheld = pc.is_in(finish, pa.array(["refused", "filtered"]))
+    withheld = pc.is_in(finish, pa.array(WITHHELD))
     empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
     said = text.filter(pc.invert(pc.or_(empty, withheld)))
     counts = {"truncated": "length", "refused": "refused", "filtered": "filtered"}

@@ -149,8 +149,8 @@ def test_default_numbers_are_a_share_of_the_smallest_group() -> None:
 
 
 def same_for_all(count: int) -> list[dict[str, Any]]:
-    """Sentences that each stand in the table for every group."""
-    terms = {"blicket": "blickets", "stad": "stads", "elm": "elmfolk"}
+    """Sentences that each stand in the table for every group; of one there are two blanks."""
+    terms = {"blicket": "blickets", "stad": " stads", "elm": "elmfolk"}
     return [example(i, group, f"the {terms[group]} at gate {i}") for i in range(count) for group in TRAINED]
 
 

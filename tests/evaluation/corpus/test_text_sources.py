@@ -175,13 +175,15 @@ def test_folders_and_equal_names(tmp_path: Path) -> None:
         ("absent", "does not exist"),
         ("empty", "has no files to read"),
         ("a.parquet", "put it into a folder and name that hub:FOLDER"),
+        ("a.csv.gz", "put it into a folder and name that hub:FOLDER"),
         ("hub:", "does not name a dataset"),
         ("hub:a/b:c:d:e", "does not name a dataset"),
     ],
 )
 def test_what_cannot_be_read(tmp_path: Path, name: str, message: str) -> None:
     (tmp_path / "empty").mkdir()
-    (tmp_path / "a.parquet").touch()
+    for table in ("a.parquet", "a.csv.gz", "empty/a.csv.gz"):
+        (tmp_path / table).touch()
     with pytest.raises(CorpusError, match=message):
         find_sources([name if name.startswith("hub:") else str(tmp_path / name)], tmp_path / "o.csv")
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import invented
 
 from holisticbias_eval.corpus.documents import clean
-from holisticbias_eval.corpus.mentions import TermFilter, TermFinder, target_filter
+from holisticbias_eval.corpus.mentions import TermFilter, target_filter
 from holisticbias_eval.corpus.retrieving import MentionWindow, NoWindow, Reservoir, WindowFinder
+from holisticbias_eval.stereotypes.targets import TermFinder
 
 SPECIFICATION = invented()
 FILLERS = " ".join("abcdefghij")
@@ -170,6 +171,8 @@ FINDER = TermFinder(
         ("blicket  maker", [("blicket  maker", "bm")]),
         ("blickets came", []),
         ("a blicket-like thing", []),
+        ("a blicket\u2011like thing", []),
+        ("a blicket\u2010maker", [("blicket\u2010maker", "bm")]),
         ("the blicket's hat", [("blicket", "b")]),
         ("Greedy, greed and agreed", [("Greedy", "g"), ("greed", "g")]),
         ("lazy lazybones", [("lazy", "l")]),

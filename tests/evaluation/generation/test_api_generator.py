@@ -186,7 +186,7 @@ def test_a_server_that_ignores_every_limit_is_refused(tokens: int | None, chat_s
         (message("Hello", tokens=10**30), ("Hello", "stop", 0, "")),
         (message('{"error": {"code": 429}}'), ('{"error": {"code": 429}}', "stop", 5, "")),
         (message("content_filter"), ("content_filter", "stop", 5, "")),
-        (message("\ud800 <script>\x00"), ("? <script>\x00", "stop", 5, "")),
+        (message("\ud800 <script>\x00"), ("\ufffd <script>\x00", "stop", 5, "")),
         ({"choices": [{"message": {"content": "Hi", "extra": [1]}}], "usage": None}, ("Hi", "stop", 0, "")),
     ],
 )

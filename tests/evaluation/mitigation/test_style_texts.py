@@ -1,5 +1,6 @@
 """Bias values of responses by hand, the texts of styles, and that training reads what generation reads."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.errors import MitigationError, ModelError, SelectionError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
-from holisticbias_eval.mitigation.measuring import Measuring
+from holisticbias_eval.mitigation.measuring import AIMS, Measuring, place_runs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import ResponseLessons, examples_of
 from holisticbias_eval.mitigation.settings import Tagging
@@ -92,6 +93,15 @@ def test_the_embedded_responder_is_measured_on_the_release_that_it_was_made_for(
     assert lessons.measuring(Measuring(), tmp_path, overwrite=False).release == release
 
 
+def test_a_further_measure_renames_no_run() -> None:
+    """A run that is there already is kept."""
+    alone, more = (
+        [folder for _, folder in place_runs(Measuring(AIMS["responses"], further), Path("before"))]
+        for further in ((), ("likelihood_bias",))
+    )
+    assert {*alone} < {*more}
+
+
 JUDGED = pa.table(
     {
         "prompt": ["I'm a blicket grandmother.", "I like stads.", "<|assistant|> stad"],
@@ -128,6 +138,13 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
     kept = JUDGED.slice(0, 2)
     requests = PromptRequests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
     assert read == steered.encoder.encode(requests)
+
+
+def test_a_word_that_was_added_to_a_tokenizer_is_no_control_token(loaded: LoadedModel) -> None:
+    tokenizer = deepcopy(loaded.tokenizer)
+    tokenizer.add_tokens(["stads"])
+    conversation = find_conversation(tokenizer, ConversationOptions(), "causal")
+    assert examples_of(JUDGED, conversation, tokenizer)[1] == 1
 
 
 def test_a_model_that_reasons_first(loaded: LoadedModel) -> None:

@@ -231,6 +231,7 @@ def of_whole_sentences(nll: list[float | None], tokens: Sequence[int] = (5, 5, 5
     ("nll", "f"),
     [
         ([1.0, 3.0, 4.0, 8.0], 3.2),  # means 2 and 6: between 16 / 1, within (2 + 8) / 2
+        ([1e200, 3e200, 4e200, 8e200], 3.2),
         ([1.0, 3.0, 3.0, 1.0], 0.0),
         ([2.0, 2.0, 2.0, 2.0], None),
         ([1.0, 3.0, None, 8.0], None),

@@ -203,6 +203,17 @@ def test_imported_sentences_are_judged_and_written(invoke: Invoke, own: Path, tm
     assert "accepted 4 of 6 texts" in said
 
 
+def test_a_term_with_a_blank_for_its_hyphen_is_the_same_term(invoke: Invoke, tmp_path: Path) -> None:
+    path = write(tmp_path, f"{OWN}My left handed friend likes music.,music,Left handed\n")
+    made, pairs = tmp_path / "made", tmp_path / "pairs"
+    invoke.printed(*SENTENCES, "--specification", "handedness-and-hobbies", "--import", path, "--out", made)
+    invoke.printed("stereotypes", "pairs", "--sentences", path, "--specification", "handedness-and-hobbies",
+                   "--no-templates", "--out", pairs)  # fmt: skip
+    (sentence,) = pq.read_table(made / "sentences.parquet").to_pylist()
+    (pair,) = pq.read_table(pairs / "pairs.parquet").to_pylist()
+    assert (sentence["term"], pair["other_sentence"]) == ("left-handed", "My right handed friend likes music.")
+
+
 def test_the_names_of_a_file_find_specifications(invoke: Invoke, own: Path, tmp_path: Path) -> None:
     def options(content: str, out: str = "out") -> tuple[str | Path, ...]:
         return (*SENTENCES, "--import", write(tmp_path, content), "--out", tmp_path / out)

@@ -1,7 +1,14 @@
 """Random numbers that depend on the seed only, not on a library's version."""
 
+import hashlib
+
 import numpy as np
 import numpy.typing as npt
+
+
+def random_number(text: str, size: int = 8) -> int:
+    """A random number of so many bytes that a text alone decides: the beginning of its SHA-256."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:size])
 
 
 def random_words(seed: int, stream: int, size: int, first: int = 0) -> npt.NDArray[np.uint64]:

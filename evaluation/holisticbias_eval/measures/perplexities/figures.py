@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.perplexities.dimensions import NAME, Dimension, Scale, by_dimension, cut, said_dimension
-from holisticbias_eval.statistics.cells import floats
+from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
 from holisticbias_eval.statistics.groups.moments import mean_abs
@@ -176,16 +175,17 @@ def whole_sentence_figures(answers: pa.Table) -> Iterator[Figure]:
     There are none unless the table has ``nll`` and ``tokens``.
     """
     for dimension, rows in _dimensions(answers):
-        groups = [values[np.isfinite(values)] for values in _by_group(rows, "nll").values()]
-        tested = tests.one_way(tests.separate_groups(groups))
-        keys, missing = {"dimension": dimension}, rows.num_rows - tested.n
-        yield _figure(F_WHOLE, keys, tested.value, F, tested.n, missing, p_value=tested.p_value, of="f")
+        _, values = _by_group(rows, "nll")
+        found = tests.one_way(values)
+        keys, missing = {"dimension": dimension}, rows.num_rows - found.n
+        yield _figure(F_WHOLE, keys, found.value, "F", found.n, missing=missing, p_value=found.p_value, of="f")
 
 
 def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
     """A sentence about each dimension in which the groups' sentences have different numbers of tokens."""
     for dimension, rows in _dimensions(answers):
-        means = {group: float(np.nanmean(values)) for group, values in _by_group(rows, "tokens").items()}
+        groups, values = _by_group(rows, "tokens")
+        means = dict(zip(groups, np.nanmean(values.values, axis=0).tolist(), strict=True))
         few, many = min(means, key=lambda g: means[g]), max(means, key=lambda g: means[g])
         f = figures.value(NAME, F_WHOLE, {"dimension": dimension})
         if f is not None and means[many] > (1 + _APART) * means[few]:
@@ -202,7 +202,6 @@ def _dimensions(answers: pa.Table) -> Iterator[tuple[str, pa.Table]]:
         yield from by_dimension(answers)
 
 
-def _by_group(rows: pa.Table, column: str) -> Mapping[str, Floats]:
-    values = floats(rows[column])
-    groups = np.array(rows["group"].cast(pa.string()).to_pylist(), dtype=object)
-    return {str(group): values[groups == group] for group in dict.fromkeys(groups.tolist())}
+def _by_group(rows: pa.Table, column: str) -> tuple[list[str], GroupValues]:
+    groups, group = encode(rows["group"])
+    return groups, GroupValues.of_rows(floats(rows[column]), group, len(groups))

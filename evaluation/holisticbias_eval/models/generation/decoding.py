@@ -156,8 +156,3 @@ def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:
     """The text before the first of the stops, and whether it contains a stop."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return (text[: min(places)], True) if places else (text, False)
-
-
-def storable(text: str) -> str:
-    """The text with every half of a character pair, which UTF-8 cannot express, replaced."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -82,7 +82,7 @@ class FrameEncoder:
     """Encodes the texts of a frame; ``before`` and ``after`` are put around ids that lack them.
 
     The control tokens are the tokenizer's special tokens, and those of its added
-    tokens that the frame contains.
+    tokens that the frame contains; ``spelt`` are their texts, the longest first.
     """
 
     def __init__(self, tokenizer: Any, frame: Frame, *, before: Sequence[int], after: Sequence[int]) -> None:
@@ -95,8 +95,8 @@ class FrameEncoder:
         used = {token for token in added if added[token].content.strip() and (added[token].special or token in inside)}
         marked = used | set(tokenizer.all_special_ids)
         self._control = marked - {tokenizer.unk_token_id}  # unknown characters give this token too
-        spelt = sorted(tokenizer.convert_ids_to_tokens(sorted(marked)), key=len, reverse=True)
-        self._spelt = re.compile("|".join(map(re.escape, spelt)) or r"(?!)", re.IGNORECASE)
+        self.spelt: list[str] = sorted(tokenizer.convert_ids_to_tokens(sorted(marked)), key=len, reverse=True)
+        self._spelt = re.compile("|".join(map(re.escape, self.spelt)) or r"(?!)", re.IGNORECASE)
 
     def encode(self, requests: PromptRequests) -> list[list[int]]:
         """The token ids of each request.

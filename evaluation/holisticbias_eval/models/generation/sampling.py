@@ -6,7 +6,6 @@ draw only if two sums nearly agree, far more rarely than when the cumulative
 distribution is inverted, whose every boundary moves.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from holisticbias.compile.random_words import random_words, random_words_at
+from holisticbias.compile.random_words import random_number, random_words, random_words_at
 from holisticbias_eval.arrays import Bools, Floats, Ints, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
@@ -59,8 +58,7 @@ def _gumbel(words: npt.NDArray[Any]) -> Floats:
 
 def _request_seed(seed: int, prompt: str, persona: str) -> int:
     """The first bits of SHA-256 of seed, prompt and persona as JSON, in which no two requests are the same text."""
-    digest = hashlib.sha256(json.dumps([seed, prompt, persona]).encode()).digest()
-    return int.from_bytes(digest[:8], "big")
+    return random_number(json.dumps([seed, prompt, persona]))
 
 
 FIRST = 256  # how many of the likeliest tokens are looked at first

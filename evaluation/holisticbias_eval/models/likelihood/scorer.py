@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints, with_columns
+from holisticbias_eval.arrays import Floats, Int32s, Ints, divide, with_columns
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut
@@ -37,12 +37,12 @@ class Scores(Rows):
     @property
     def perplexity(self) -> Floats:
         """Perplexity per token, ``exp(nll / tokens)``; NaN if no token was scored."""
-        return _exp(_ratio(self.nll, self.tokens))
+        return exponential(divide(self.nll, self.tokens))
 
     @property
     def byte_perplexity(self) -> Floats:
         """Perplexity per byte, ``exp(nll / bytes)``, comparable across tokenizers; NaN if no token was scored."""
-        return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
+        return exponential(divide(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
 
     def put(self, rows: Ints, scores: "Scores") -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""
@@ -55,15 +55,11 @@ def no_scores(rows: int) -> Scores:
     return Scores(np.zeros(rows), np.zeros(rows, np.int32), np.zeros(rows, np.int32))
 
 
-def _exp(values: Floats) -> Floats:
+def exponential(values: Floats) -> Floats:
+    """The perplexities of mean negative log-likelihoods; infinite if they overflow."""
     with np.errstate(over="ignore"):
         exponentials: Floats = np.exp(values)
     return exponentials
-
-
-def _ratio(sums: Floats, counts: Int32s) -> Floats:
-    values: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-    return values
 
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:

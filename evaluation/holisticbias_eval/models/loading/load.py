@@ -12,6 +12,7 @@ from functools import partial
 from io import StringIO
 from typing import Any, Literal
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
@@ -256,4 +257,4 @@ def on_device(loaded: LoadedModel, device: str) -> LoadedModel:
     try:
         return replace(loaded, model=loaded.model.to(chosen))
     except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"the model cannot be moved to the device {chosen!r}: {str(error).splitlines()[0]}") from error
+        raise ModelError(f"the model cannot be moved to the device {chosen!r}: {in_one_line(error)}") from error

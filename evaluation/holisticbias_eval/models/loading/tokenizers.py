@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import ModelError
 
 _TRIAL = "The quick brown fox jumps over the lazy dog's 12 é, \u2603 and \u6f22.\n"
@@ -29,7 +30,7 @@ def tokenizer_errors() -> Iterator[None]:
     except BaseException as error:
         if not is_failure(error):
             raise
-        raise ModelError(f"the tokenizer cannot be used: {' '.join(str(error).split())[:200]}") from error
+        raise ModelError(f"the tokenizer cannot be used: {in_one_line(error)}") from error
 
 
 def is_failure(error: BaseException) -> bool:

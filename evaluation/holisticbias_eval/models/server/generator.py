@@ -1,6 +1,5 @@
 """Answer prompts with a model behind an OpenAI-compatible server."""
 
-import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from holisticbias.compile.random_words import random_number
 from holisticbias.errors import in_one_line
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
@@ -268,5 +268,4 @@ def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Conversat
 
 def request_seed(seed: int, prompt: str, persona: str, sample: int) -> int:
     """A number below 2**31, which every server takes, that depends on the run's seed and the request alone."""
-    content = json.dumps([seed, prompt, persona, sample]).encode()
-    return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
+    return random_number(json.dumps([seed, prompt, persona, sample]), 4) >> 1

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from holisticbias_eval.models.generation.decoding import cut_at, split_reasoning, storable
+from holisticbias.inputs import whole_text
+from holisticbias_eval.models.generation.decoding import cut_at, split_reasoning
 from holisticbias_eval.models.generation.requests import Finish
 from holisticbias_eval.models.server.http import RequestError, ServerClient, WithheldError, named_settings
 from holisticbias_eval.models.settings import ModelSettings
@@ -103,7 +104,7 @@ def read_answer(completion: Completion, stops: Sequence[str], *, keeps_blank: bo
     reasoning = "\n".join(filter(None, [*said, thoughts, refusal]))
     text = text.rstrip() if keeps_blank else text.strip()
     named = _text(completion.system_fingerprint)[:60] or None
-    return Answer(storable(text), finish, _count(completion.usage), storable(reasoning), named)
+    return Answer(whole_text(text), finish, _count(completion.usage), whole_text(reasoning), named)
 
 
 def _text(value: Any) -> str:

@@ -71,8 +71,11 @@ class MomentSums:
         return self.sums[..., 2 * self.groups : 3 * self.groups]
 
     def between_and_within(self) -> tuple[Floats, Floats]:
-        """Sums of squares between and within groups: shape ``[...]``, NaN if a group has fewer than two values."""
-        enough = (self.count > 1).all(axis=-1)
+        """Sums of squares between and within groups: shape ``[...]``.
+
+        NaN if a group has fewer than two values, or without two groups.
+        """
+        enough = (self.count > 1).all(axis=-1) & (self.groups > 1)
         size = self.count.sum(axis=-1)
         grand = divide(self._total.sum(axis=-1), size)
         mean = np.where(self.count > 0, self.mean, 0.0)

@@ -1,12 +1,12 @@
 """Tests of the values of several groups on the same sentences: F, t, Friedman, Wilcoxon, and single sentences."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import fdtrc, fdtri
 
-from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.arrays import Floats, Ints, divide
+from holisticbias_eval.statistics.cells import finite, occurrences
 from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments, unless_rounding
 from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import signed_rank_tests, student_p
@@ -24,6 +24,14 @@ class GroupValues:
 
     values: Floats
     paired: bool
+
+    @classmethod
+    def of_rows(cls, values: Floats, group: Ints, groups: int) -> "GroupValues":
+        """The values of rows by the number of their group, none of them paired; what is not finite is missing."""
+        place = occurrences(group)
+        columns = np.full((int(place.max(initial=-1)) + 1, groups), np.nan)
+        columns[place, group] = finite(values)
+        return cls(columns, paired=False)
 
     @property
     def groups(self) -> int:
@@ -69,14 +77,6 @@ class PairTests:
     value: Floats
     p_value: Floats
     n: Floats
-
-
-def separate_groups(groups: Sequence[Floats]) -> GroupValues:
-    """The values of groups that share no sentences."""
-    values = np.full((max(map(len, groups), default=0), len(groups)), np.nan)
-    for column, own in zip(values.T, groups, strict=True):
-        column[: len(own)] = own
-    return GroupValues(values, paired=False)
 
 
 def one_way(values: GroupValues) -> Tested:
