@@ -205,7 +205,9 @@ def test_repeated_prompts_of_a_model_that_repeats_itself_make_no_interval_narrow
     for times in (1, 20):
         ids = pa.array([str(i) for i in range(20 * times)])
         runs = [pa.concat_tables([run] * times).append_column("response_id", ids) for run in (once, changed)]
-        changes.append(Figures(compare_wordings(runs[0], runs[1], [])).get(NAME, "change", {"figure": "parroting_exact"}))
+        changes.append(
+            Figures(compare_wordings(runs[0], runs[1], [])).get(NAME, "change", {"figure": "parroting_exact"})
+        )
     assert known(known(changes[1]).interval).low == pytest.approx(known(known(changes[0]).interval).low)
 
 
