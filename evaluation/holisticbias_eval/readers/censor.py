@@ -70,7 +70,7 @@ def _replacement(descriptor: str, plural: str | None) -> Callable[[str], tuple[s
     """The function that replaces the mentions of one descriptor; None if it has no words."""
     if not _pattern(descriptor):
         return None
-    forms = {_pattern(form) for form in (descriptor, plural or "", regular_plural(descriptor))} - {""}
+    forms = {_pattern(form) for form in (descriptor, plural or "", *regular_plurals(descriptor))} - {""}
     mentions = "|".join(sorted(forms, key=len, reverse=True))
     article = r"(?:(?P<article>an?)(?P<space>\s{1,3}))?"
     whole = re.compile(f"{BEFORE}{article}{BEFORE}(?P<mention>{mentions}){AFTER}", re.IGNORECASE)
@@ -89,11 +89,16 @@ def _pattern(form: str) -> str:
     return written(split_name(form), _JOIN)
 
 
-def regular_plural(text: str) -> str:
-    """The regular English plural of a text's last word: ``-s``, ``-es`` or ``-ies``."""
-    if re.search(r"(?:s|x|z|ch|sh)$", text, re.IGNORECASE):
-        return f"{text}es"
-    return re.sub(r"y$", "ies", text) if re.search(r"[^aeiou\W]y$", text, re.IGNORECASE) else f"{text}s"
+def regular_plurals(text: str) -> tuple[str, ...]:
+    """The spellings that the regular English plural of a text's last word can have."""
+    word = text.casefold()
+    if re.search(r"[^aeiou\W]y$", word):
+        return (f"{text[:-1]}ies",)
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return (f"{text}es",)
+    if word.endswith("fe"):
+        return f"{text}s", f"{text[:-2]}ves"
+    return (f"{text}s", f"{text}es") if word.endswith("o") else (f"{text}s",)
 
 
 def _starts_sentence(text: str, place: int) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.readers.censor import regular_plurals
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
     PRONOUN_FORMS,
@@ -43,7 +44,7 @@ class Converter:
         own = set(exchanges)
         foreign = set(_words_of_others(specification, group, other)) - own
         counted = {term_key(t) for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
-        plurals = {word: set(_plurals(word)) - own for word in counted}
+        plurals = {word: set(regular_plurals(word)) - own for word in counted}
         known = [tuple(each.values()) for each in exchanges.values()]
         self._mentions = TermFinder((same[0].term, same) for same in known)
         self._others = _any_of(foreign.union(*(plurals[word] for word in foreign & counted)))
@@ -189,14 +190,3 @@ def _words_of_others(specification: Specification, group: str, other: str) -> It
         yield from (term_key(term) for g, term in named if term is not None and g.name != group)
     for exchange in _exchanges(specification, other, group):
         yield term_key(exchange.term)
-
-
-def _plurals(word: str) -> tuple[str, ...]:
-    """Regular plurals of a countable noun."""
-    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u", ""):
-        return (f"{word[:-1]}ies",)
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{word}es",)
-    if word.endswith("fe"):
-        return (f"{word[:-2]}ves",)
-    return f"{word}s", *((f"{word}es",) if word.endswith("o") else ())
