@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
+from holisticbias_eval.models.model import is_path
 from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
 
@@ -45,8 +46,7 @@ def title(key: str) -> str:
 
 def model_title(name: str) -> str:
     """A model's name as a heading: the last part of a path, or the whole name of a repository."""
-    is_path = name.startswith(("/", "./", "../", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(".gguf")
-    return (name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_path else name) or name
+    return (name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_path(name) else name) or name
 
 
 MISSING = "not defined"

@@ -24,7 +24,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.models.embedded import SHIPPED
-from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.models.model import ModelSignature, is_path
 from holisticbias_eval.records import record_json
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
@@ -118,11 +118,6 @@ def row_label(figure: Figure, labels: Mapping[str, str]) -> str:
         for key, value in figure.keys.items()
     )
     return ", ".join(parts) or "All"
-
-
-def is_path(name: str) -> bool:
-    """Whether a model's name is that of a folder or a file."""
-    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or Path(name).is_absolute()
 
 
 def _is_local(model: ModelSignature) -> bool:
