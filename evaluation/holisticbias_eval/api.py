@@ -29,7 +29,7 @@ def evaluate(
     release: str | Path | Release | None = None,
     measures: str | Sequence[str] | None = None,
     *,
-    where: Where = (),
+    where: Where | None = None,
     recipe: str | Path | None = None,
     progress: bool = True,
     **settings: Any,
@@ -57,7 +57,7 @@ def evaluate(
     names = None if named is None else split_names(_texts("measures", named))
     if names and measures is not None:
         defaults = of_measures(defaults, names, uses)
-    values = {**defaults, **_values(settings, where)}
+    values = {**defaults, **_values({"where": where, **settings})}
     chosen = choose_measures(names, values)
     groups = by_task(chosen)
     if len(groups) > 1:
@@ -102,7 +102,7 @@ def generate(
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
     release: str | Path | Release | None = None,
     *,
-    where: Where = (),
+    where: Where | None = None,
     recipe: str | Path | None = None,
     progress: bool = True,
     **settings: Any,
@@ -123,7 +123,7 @@ def generate(
 
     own = {"model": model, "release": release, "prompts": prompts, "measure": None}
     (model, release, prompts, _), defaults = _defaults(recipe, USES, **own)
-    values = {**defaults, **_values(settings, where)}
+    values = {**defaults, **_values({"where": where, **settings})}
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
@@ -165,7 +165,7 @@ def mitigate(
     *,
     out: str | Path,
     release: str | Path | None = None,
-    where: Where = (),
+    where: Where | None = None,
     recipe: str | Path | None = None,
     overwrite: bool = False,
     progress: bool = True,
@@ -190,7 +190,7 @@ def mitigate(
     from holisticbias_eval.mitigation.run import mitigation_uses
 
     (model, release), defaults = _defaults(recipe, mitigation_uses(), model=model, release=release)
-    names, values = _texts("method", method), {**defaults, **_values(settings, where)}
+    names, values = _texts("method", method), {**defaults, **_values({"where": where, **settings})}
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
     folder = path_of("out", out, OutputError)
@@ -255,17 +255,13 @@ def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list
     return [of_recipe[name] if value is None else value for name, value in given.items()], found
 
 
-def _values(settings: Mapping[str, Any], where: Where = ()) -> dict[str, Any]:
+def _values(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as commands give them: the name of a file is a text, and None is the default."""
-    from holisticbias.compile.filters import filter_texts
-
-    values = {
+    return {
         name: [_plain(name, one) for one in value] if isinstance(value, list | tuple) else _plain(name, value)
         for name, value in settings.items()
         if value is not None
     }
-    filters = filter_texts(() if where is None else where)
-    return values | ({"where": filters} if filters else {})
 
 
 def _plain(name: str, value: Any) -> Any:

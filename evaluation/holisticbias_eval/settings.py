@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EvaluationError
@@ -16,6 +16,14 @@ Values = Mapping[str, Any]
 """The settings that a user gave, by name."""
 _NAMED = 6
 """A message about a setting names at most this many measures."""
+
+
+def _one_or_several(value: Any) -> Any:
+    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_several, json_schema_input_type=list[str] | str)]
+"""One text or several: a setting that may be given several times."""
 
 
 class Settings(BaseModel):
@@ -33,18 +41,6 @@ class Settings(BaseModel):
     def uses(cls) -> tuple["Use", ...]:
         """The use of each setting, with its conditions."""
         return tuple(Use(cls, cls.conditions.get(name, ()), (name,)) for name in cls.model_fields)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_one_of_several(cls, values: Any) -> Any:
-        """Take one value for a setting that may be given several times."""
-        if not isinstance(values, Mapping):
-            return values  # settings that are read already
-        several = {name for name, info in cls.model_fields.items() if get_origin(info.annotation) is tuple}
-        return {
-            name: (value,) if name in several and (isinstance(value, str) or not isinstance(value, Iterable)) else value
-            for name, value in values.items()
-        }
 
 
 S = TypeVar("S", bound=Settings)
@@ -78,12 +74,23 @@ class Small(Settings):
     )
 
 
+def _filters(where: Any) -> tuple[str, ...]:
+    from holisticbias.compile.filters import filter_texts
+
+    return filter_texts(where)
+
+
+Filters = Annotated[
+    tuple[str, ...], BeforeValidator(_filters, json_schema_input_type=dict[str, str | list[str]] | list[str] | str)
+]
+
+
 class Chosen(Settings):
     """The choice of sentences or prompts."""
 
     group = "What is asked"
 
-    where: tuple[str, ...] = setting(
+    where: Filters = setting(
         (),
         "Only these sentences or prompts, such as axis=age,ability. KEY is axis, bucket, preference, descriptor, "
         "gender, noun, template or first_turn_only; for prompts to continue, domain or group.",

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
+from holisticbias.terminal import STEERING
 from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
 from holisticbias_eval.models.model import is_path
@@ -22,7 +23,7 @@ PREFERENCES = {
 }
 """Community preferences: the name and the meaning of each."""
 
-_NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+_NEVER_SHOWN = STEERING - {"Cf"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 

@@ -134,7 +134,7 @@ def test_one_of_several_files_is_a_text(tmp_path: Path, tiny_gpt2: Path) -> None
 def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "own.yaml"
     asked = {"model": str(tiny_gpt2), "release": str(mini_release_folder), "measure": "medians,love_hate", "limit": 64}
-    recipe.write_text(yaml.safe_dump({**asked, "pll": None, "where": "axis=age", "source": "this test"}))
+    recipe.write_text(yaml.safe_dump({**asked, "pll": None, "where": {"axis": "age"}, "source": "this test"}))
     found = hbe.evaluate(recipe=recipe, progress=False, no_store=True)
     assert found.result.signature.measures == ("medians", "love_hate")
     assert found.result.signature.settings["sentences_where"] == "axis=age"

@@ -179,6 +179,7 @@ def test_a_label_makes_a_pull_request(terms_copy: Path, tmp_path: Path) -> None:
         ("accepted", USER, {**TERM, "Term": "Deaf"}, None),
         ("accepted", USER, {**TERM, "Source": "smith-2022", "Why": ""}, True),
         ("accepted", USER, {**TERM, "Source": "smith-2022"}, True),
+        ("accepted", USER, {**TERM, "Source": "HTTPS://glaad.org/reference/", "Why": ""}, True),
         ("accepted", USER, {**TERM, "Source": "-"}, True),
     ],
 )
@@ -200,8 +201,9 @@ def test_a_pull_request_of_an_accepted_proposal(
     added = [text for file, text in contents(terms_copy).items() if "/new/" in file]
     assert (pull.exists(), len(added)) == ((False, 0) if co_author is None else (True, 1))
     if co_author is not None:
-        known = answers.get("Source") == "smith-2022"
-        sources = [*(["smith-2022"] if known else []), *(["issue-12"] if not known or answers["Why"] else [])]
+        names = {"smith-2022": "smith-2022", "HTTPS://glaad.org/reference/": "glaad-media-reference-guide"}
+        known = names.get(answers.get("Source", ""))
+        sources = [*([known] if known else []), *(["issue-12"] if not known or answers["Why"] else [])]
         assert f"sources: [{', '.join(sources)}]".encode() in added[0]
         message = (pull / "message.txt").read_text("utf-8")
         assert ("Co-authored-by" in message) == co_author

@@ -39,7 +39,7 @@ from holisticbias.rules.wording import article_by_sound, begins_clause, capital_
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Position
 from holisticbias.terms.file_kinds import DescriptorFile
-from holisticbias.terms.grammar import article, as_written, is_abbreviation
+from holisticbias.terms.grammar import article, as_written, is_abbreviation, regular_plural
 from holisticbias.terms.specification_entries import pronoun_gender
 
 EXPECTED: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "tests" / "data" / "proposals.yaml").read_text("utf-8"))
@@ -47,7 +47,7 @@ SETS = [read_attributes("Slow things (negative): snail, mud"), read_attributes("
 SLOTS = [read_slot("stad / blicket / -", 3, ())]
 FUNCTIONS: list[Callable[[str], object]] = [
     article_by_sound, propose_article, is_abbreviation, other_language, typed_instead, foreign_letter, as_written,
-    plural_of,
+    regular_plural, plural_of,
 ]  # fmt: skip
 BY_NAME: dict[str, Callable[[str], object]] = {
     **{function.__name__: function for function in FUNCTIONS},

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from holisticbias_eval.models.settings import KEEPING, of_model
-from holisticbias_eval.settings import Condition, Settings, Use, Values, read_settings, setting, split_names
+from holisticbias_eval.settings import Condition, Settings, Texts, Use, Values, read_settings, setting, split_names
 
 
 class Resampling(Settings):
@@ -33,7 +33,7 @@ class Judging(Settings):
 
     group = "Judging responses"
 
-    classifier: tuple[str, ...] = setting(
+    classifier: Texts = setting(
         (),
         "Classifiers of responses, separated by commas or each with its own --classifier; see `holisticbias "
         "classifiers`. Default: go-emotions for styles, toxicity for offensiveness and toxicity, regard for regard; "

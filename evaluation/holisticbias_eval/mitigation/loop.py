@@ -67,7 +67,7 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
                 )
             loss = loss + self.settings.weight * added
         if not torch.isfinite(loss):
-            raise self._not_a_number("the loss")
+            raise self._not_a_number("the loss", self.state.global_step + 1)
         return loss
 
     @property
@@ -120,7 +120,7 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         """Validate at the end of a step, record the figures, and let the callbacks see them."""
         found = self.validate(self.state.global_step)
         if not math.isfinite(found.perplexity) or not math.isfinite(found.loss):
-            raise self._not_a_number("the validation loss")
+            raise self._not_a_number("the validation loss", self.state.global_step)
         metrics = {f"eval_{name}": getattr(found, name) for name in _MEASURED}
         self.log(metrics)
         self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
@@ -132,11 +132,11 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
             super()._save_checkpoint(model, trial)
             record_checkpoint(folder)
 
-    def _not_a_number(self, what: str) -> BrokenTrainingError:
+    def _not_a_number(self, what: str, step: int) -> BrokenTrainingError:
         kept = newest_checkpoint(Path(self.args.output_dir))
         where = f"; the last good state is kept in {kept}" if kept else ""
         return BrokenTrainingError(
-            f"{what} is not a finite number at step {self.state.global_step + 1}: lower the learning rate "
+            f"{what} is not a finite number at step {step}: lower the learning rate "
             f"({self.settings.learning_rate:g}) or the weight ({self.settings.weight:g}){where}"
         )
 

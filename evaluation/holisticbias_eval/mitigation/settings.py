@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.settings import Settings, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Texts, Values, read_settings, setting
 
 
 class GroupSettings(Settings):
@@ -27,10 +27,10 @@ class GroupSettings(Settings):
         "wrote. Default, for calibration-many: its invented sentences.",
         metavar="FILE|FOLDER",
     )
-    hold_out: tuple[str, ...] = setting(
+    hold_out: Texts = setting(
         (), "A group to measure and not to train on; may be given several times.", metavar="GROUP"
     )
-    groups: tuple[str, ...] = setting(
+    groups: Texts = setting(
         (), "Train on these groups only, such as a pair. Default: all that are not held out.", metavar="A,B"
     )
 
@@ -76,7 +76,7 @@ class MeasuringSettings(Settings):
     group = "Measuring before and after"
 
     no_measure: bool = setting(False, "Only train.")
-    measure: tuple[str, ...] = setting(
+    measure: Texts = setting(
         (),
         "Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
         "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias.terms.anonymise import AFTER, BEFORE, split_name, written
+from holisticbias.terms.grammar import regular_plural
 from holisticbias_eval.arrays import Ints
 
 NEUTRAL = "left-handed"
@@ -70,7 +71,7 @@ def _replacement(descriptor: str, plural: str | None) -> Callable[[str], tuple[s
     """The function that replaces the mentions of one descriptor; None if it has no words."""
     if not _pattern(descriptor):
         return None
-    forms = {_pattern(form) for form in (descriptor, plural or "", *regular_plurals(descriptor))} - {""}
+    forms = {_pattern(form) for form in (descriptor, plural or "", regular_plural(descriptor))} - {""}
     mentions = "|".join(sorted(forms, key=len, reverse=True))
     article = r"(?:(?P<article>an?)(?P<space>\s{1,3}))?"
     whole = re.compile(f"{BEFORE}{article}{BEFORE}(?P<mention>{mentions}){AFTER}", re.IGNORECASE)
@@ -87,18 +88,6 @@ def _replacement(descriptor: str, plural: str | None) -> Callable[[str], tuple[s
 
 def _pattern(form: str) -> str:
     return written(split_name(form), _JOIN)
-
-
-def regular_plurals(text: str) -> tuple[str, ...]:
-    """The spellings that the regular English plural of a text's last word can have."""
-    word = text.casefold()
-    if re.search(r"[^aeiou\W]y$", word):
-        return (f"{text[:-1]}ies",)
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return (f"{text}es",)
-    if word.endswith("fe"):
-        return f"{text}s", f"{text[:-2]}ves"
-    return (f"{text}s", f"{text}es") if word.endswith("o") else (f"{text}s",)
 
 
 def _starts_sentence(text: str, place: int) -> bool:

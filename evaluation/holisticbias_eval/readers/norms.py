@@ -14,7 +14,7 @@ from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means, weighted_parts
-from holisticbias_eval.settings import setting
+from holisticbias_eval.settings import Texts, setting
 
 FUNCTION_WORDS = "function"
 """The file of pronouns, prepositions and conjunctions, which are left out."""
@@ -25,7 +25,7 @@ ONLY_NEUTRAL = "only neutral words"
 class NormsSettings(ReaderSettings):
     """The lexicons."""
 
-    norms: tuple[str, ...] = setting(
+    norms: Texts = setting(
         (),
         "Lexicon for norms, of Warriner et al., NRC VAD or EmoMap; give it twice for two lexicons.",
         metavar="FILE",

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from holisticbias.terms.specification_entries import term_key
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
@@ -14,7 +15,7 @@ from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
 from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
-from holisticbias_eval.stereotypes.targets import has_term, term_key, term_pattern
+from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
 _WORD = re.compile(r"[\w]+(?:['’-][\w]+)*")  # noqa: RUF001 - both forms of apostrophes
 _START = re.compile(r"""["“'‘(]?[A-Z0-9À-ÖØ-Þ]""")  # noqa: RUF001

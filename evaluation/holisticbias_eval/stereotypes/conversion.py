@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.readers.censor import regular_plurals
+from holisticbias.terms.grammar import regular_plural
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
     PRONOUN_FORMS,
@@ -17,7 +17,7 @@ from holisticbias_eval.stereotypes.agreement import (
     same_verb_form,
     with_article,
 )
-from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_key, term_pattern
+from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Converter:
         own = set(exchanges)
         foreign = set(_words_of_others(specification, group, other)) - own
         counted = {term_key(t) for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
-        plurals = {word: set(regular_plurals(word)) - own for word in counted}
+        plurals = {word: set(_plurals(word)) - own for word in counted}
         known = [tuple(each.values()) for each in exchanges.values()]
         self._mentions = TermFinder((same[0].term, same) for same in known)
         self._others = _any_of(foreign.union(*(plurals[word] for word in foreign & counted)))
@@ -190,3 +190,10 @@ def _words_of_others(specification: Specification, group: str, other: str) -> It
         yield from (term_key(term) for g, term in named if term is not None and g.name != group)
     for exchange in _exchanges(specification, other, group):
         yield term_key(exchange.term)
+
+
+def _plurals(word: str) -> tuple[str, ...]:
+    """Regular plurals of a countable noun."""
+    if word.endswith("fe"):
+        return (f"{word[:-2]}ves",)
+    return regular_plural(word), *((f"{word}es",) if word.endswith("o") else ())

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from holisticbias.terms.specification_entries import term_key
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.derive_polarity import read_vectors
-from holisticbias_eval.stereotypes.targets import term_key
 from holisticbias_eval.tables.rows import parse_json
 
 _ONE = (

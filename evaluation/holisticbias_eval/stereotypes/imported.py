@@ -8,14 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias.inputs import whole_text
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.errors import EvaluationError, PairsError
 from holisticbias_eval.stereotypes import record
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
 from holisticbias_eval.stereotypes.specifications import read_specifications
-from holisticbias_eval.stereotypes.targets import all_terms, term_key
+from holisticbias_eval.stereotypes.targets import all_terms
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns

@@ -12,12 +12,11 @@ import pyarrow as pa
 import yaml
 
 from holisticbias.terms.grammar import capitalised
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.stereotypes.agreement import with_article
 from holisticbias_eval.stereotypes.conversion import Converter
 from holisticbias_eval.stereotypes.imported import SourceSentence
-from holisticbias_eval.stereotypes.targets import term_key
 
 Stereotyped = Literal["sentence", "other_sentence"]
 

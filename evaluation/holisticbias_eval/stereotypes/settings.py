@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from holisticbias_eval.settings import Settings, setting
+from holisticbias_eval.settings import Settings, Texts, setting
 
 RequestForm = Literal["text", "chat", "list"]
 """How a sentence is asked for: as the continuation of a text, as a response in a chat, or as a JSON list of several."""
@@ -68,7 +68,7 @@ class AcceptanceSettings(Settings):
     )
     least_words: int = setting(3, "Words of the shortest sentence.", ge=1)
     most_words: int = setting(40, "Words of the longest sentence.", ge=1)
-    classifier: tuple[str, ...] = setting(
+    classifier: Texts = setting(
         (),
         "Refuse sentences that have one of these labels. Default label: the one that the card calls offensive.",
         metavar="NAME|FILE[=LABEL,...]",

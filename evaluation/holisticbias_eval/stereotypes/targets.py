@@ -10,14 +10,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from holisticbias.compile.random_words import random_number, random_words
-from holisticbias.terms.specification_entries import Specification, is_stem
+from holisticbias.terms.specification_entries import APOSTROPHES, BETWEEN, HYPHENS, Specification, is_stem, term_key
 from holisticbias_eval.errors import EvaluationError
 
-_APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
-_START, _END = r"(?<!\w)(?<!\w['’-])", rf"(?!\w|-\w|{_APOSTROPHES}t\b)"  # noqa: RUF001
+_START = rf"(?<!\w)(?<!\w[{HYPHENS}])(?<!\w{APOSTROPHES})"
+_END = rf"(?!\w|[{HYPHENS}]\w|{APOSTROPHES}t\b)"
 """What stands at the ends of a whole word."""
 _START_IN_COMPOUND, _END_IN_COMPOUND = r"(?<![^\W_])", r"(?:s|es)?(?![^\W_])"
-_BETWEEN = r"[\s-]+"
 T = TypeVar("T", bound=Hashable)
 
 
@@ -108,11 +107,6 @@ def sample_number(target: Target, request: int, sample: int) -> int:
     return random_number(json.dumps(content), 4) >> 1
 
 
-def term_key(term: str) -> str:
-    """A term as it is compared: in any case, with a hyphen or blanks between its parts, and either apostrophe."""
-    return re.sub(_BETWEEN, " ", re.sub(_APOSTROPHES, "'", term.strip())).casefold()
-
-
 @lru_cache(maxsize=20_000)
 def term_pattern(term: str) -> re.Pattern[str]:
     """Matches a term as whole words, in any case, with a hyphen or a blank between its parts.
@@ -124,8 +118,8 @@ def term_pattern(term: str) -> re.Pattern[str]:
 
 def _body(term: str) -> str:
     """A pattern of a term's letters, with a hyphen or blanks between its parts; a term without any matches nothing."""
-    parts = [re.sub(_APOSTROPHES, _APOSTROPHES, re.escape(part)) for part in re.split(_BETWEEN, term.strip()) if part]
-    return _BETWEEN.join(parts) or "(?!)"
+    parts = [re.sub(APOSTROPHES, APOSTROPHES, re.escape(part)) for part in re.split(BETWEEN, term.strip()) if part]
+    return BETWEEN.join(parts) or "(?!)"
 
 
 def has_term(text: str, term: str) -> bool:

@@ -85,10 +85,11 @@ def _find_prompts(read: TextSettings, release: ReleaseSource, display: Display) 
 
 
 def _newest_with_prompts() -> Release:
-    """The newest version with prompts, also one in preparation, compiled from the terms."""
+    """The newest version with prompts that is not withdrawn, also one in preparation, compiled from the terms."""
     catalog = load_catalog()
     for version in reversed(catalog.versions):
-        if catalog.release(version).layout >= _LAYOUT:
+        recorded = catalog.release(version)
+        if recorded.layout >= _LAYOUT and recorded.withdrawn is None:
             release = build_release(catalog, version)
             if TABLE in release.tables:
                 return release

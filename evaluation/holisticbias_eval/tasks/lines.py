@@ -18,7 +18,7 @@ from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.contexts import AskedSpans, count_unscored
 from holisticbias_eval.prompts.selection import Skipped
-from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.settings import Settings, Texts, Use, setting
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
@@ -90,7 +90,7 @@ class RetainSettings(Settings):
 
     group = "Retention"
 
-    retain: tuple[str, ...] = setting(
+    retain: Texts = setting(
         (),
         "For retention, a file of neutral text, one text per line; for dialogue_state, a folder of MultiWOZ 2.0 or "
         "2.1. Without --measure, these are measured.",

@@ -171,6 +171,8 @@ FINDER = TermFinder(
         ("blicket  maker", [("blicket  maker", "bm")]),
         ("blickets came", []),
         ("a blicket-like thing", []),
+        ("a blicket\u2011like thing", []),
+        ("a blicket\u2010maker", [("blicket\u2010maker", "bm")]),
         ("the blicket's hat", [("blicket", "b")]),
         ("Greedy, greed and agreed", [("Greedy", "g"), ("greed", "g")]),
         ("lazy lazybones", [("lazy", "l")]),

@@ -52,7 +52,7 @@ def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None
     [
         ("I hate wugs.", True),
         ("I CAN\u2019T  stand wugs!", True),
-        ("Pi thinks: 'I hate wugs'.", True),
+        ("They said: 'I hate wugs'.", True),
         ("I think wugs are the worst.", True),
         ("Pi hates wugs.", False),
         ("I like wugs.", False),

@@ -189,6 +189,12 @@ def test_a_loss_that_is_not_a_number_stops_the_training_and_the_last_good_state_
     assert training.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-4"
 
 
+def test_a_validation_that_is_not_a_number_stops_the_training(tmp_path: Path) -> None:
+    broken = QUICK.model_copy(update={"learning_rate": 1e25, "evaluations": QUICK.steps})
+    with pytest.raises(BrokenTrainingError, match=r"^the validation loss is not a finite number at step 1: lower"):
+        run(tmp_path, broken)
+
+
 FULL = [
     OSError(errno.ENOSPC, "No space left on device"),
     RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"),

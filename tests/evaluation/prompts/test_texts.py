@@ -1,16 +1,26 @@
 """Texts about groups, made of prompts and continuations, and a user's responses that a release has prompts of."""
 
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from holisticbias.release.release import Release
+from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.version_files import Withdrawal
 from holisticbias_eval.errors import SelectionError, TableError
+from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import prompt_table
+from holisticbias_eval.prompts.conversations import PromptDrawing
 from holisticbias_eval.prompts.texts import Making, human_texts, model_texts, without_prompt
+from holisticbias_eval.tasks import collected
+from holisticbias_eval.tasks.response_settings import TextSettings
 from holisticbias_eval.tasks.responses import place_responses
+from known import known
+from small_terms import with_layout
 
 PROMPT = "The blicket is"
 
@@ -133,3 +143,21 @@ def test_counts_are_numbers(mini_release: Release, name: str) -> None:
 def test_what_the_release_lacks_is_named(mini_release: Release, changes: dict[str, list[str]], message: str) -> None:
     with pytest.raises(SelectionError, match=message):
         place_responses(given(**changes), mini_release, FILE)
+
+
+def test_prompts_are_by_default_of_no_version_that_is_withdrawn(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("two-versions", "companions"):
+        shutil.copytree(data / name, tmp_path / "terms", dirs_exist_ok=True)
+    catalog = with_layout(load_catalog(tmp_path / "terms"), 4)
+    *older, newest = catalog.releases
+    withdrawn = newest.model_copy(update={"withdrawn": Withdrawal(date="2026-01-02", reason="An example.")})
+    for releases, found in (((*older, newest), [newest.version]), ((*older, withdrawn), [])):
+        monkeypatch.setattr(collected, "load_catalog", lambda: replace(catalog, releases=releases))  # noqa: B023
+        try:
+            asked = collected.find_asked(TextSettings(), None, PromptDrawing(), Display())
+        except SelectionError:
+            assert found == []
+        else:
+            assert [known(asked.release).version] == found

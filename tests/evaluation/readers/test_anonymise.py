@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.terms.anonymise import Named, anonymise, replace_subject
-from holisticbias_eval.readers.censor import censor, censor_settings, regular_plurals
+from holisticbias_eval.readers.censor import censor, censor_settings
 from holisticbias_eval.readers.swapped import swapped
 
 CASES = yaml.safe_load(Path(__file__).with_name("anonymised.yaml").read_text("utf-8"))
@@ -124,18 +124,6 @@ def test_mentions(text: str, descriptor: str | None, expected: str, count: int) 
 )
 def test_the_plural_of_an_entry(text: str, expected: str) -> None:
     assert censored(text, *WHEELCHAIR) == (expected, 1)
-
-
-def test_regular_plurals() -> None:
-    plurals = {
-        "blicket": "blickets",
-        "stady": "stadies",
-        "Doy": "Doys",
-        "dash": "dashes",
-        "blife": "blives",
-        "wugo": "wugoes",
-    }
-    assert {text: regular_plurals(text)[-1] for text in plurals} == plurals
 
 
 @given(text=st.text(max_size=200), descriptor=st.text(max_size=20))

@@ -20,7 +20,7 @@ from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import MADE_UP, Article, Descriptor, Entry, Noun, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
-from holisticbias.terms.grammar import PLACES, article, as_name, is_abbreviation, with_article
+from holisticbias.terms.grammar import PLACES, article, as_name, is_abbreviation, regular_plural, with_article
 
 POSITIONS: Mapping[Position, str] = {
     "before": "before the noun (a Deaf person)",
@@ -96,9 +96,7 @@ def _plural_word(word: str) -> str:
     for singular, plural in _IRREGULAR.items():
         if word.lower().endswith(singular) and not word.lower().endswith("human"):
             return word[: len(word) - len(singular)] + plural
-    if re.search(r"(s|x|z|ch|sh)$", word):
-        return f"{word}es"
-    return re.sub(r"y$", "ies", word) if re.search(r"[^aeiou]y$", word) else f"{word}s"
+    return regular_plural(word)
 
 
 def similar_terms(catalog: Catalog, text: str) -> tuple[str, ...]:

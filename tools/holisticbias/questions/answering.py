@@ -44,6 +44,7 @@ from holisticbias.source.folder import find_source, read_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Judged
 from holisticbias.terms.file_kinds import Source
+from holisticbias.terms.grammar import as_written
 from holisticbias.terms.specification_entries import Specification
 
 _MAX_BYTES = 2_000_000
@@ -87,10 +88,8 @@ class Issue:
 
 def read_event(path: Path) -> Issue:
     """Read the event of an issue; raises ``SourceError`` if the file is not one."""
-    if path.stat().st_size > _MAX_BYTES:
-        raise SourceError(f"{path} has more than {_MAX_BYTES:,} bytes")
     try:
-        event = json.loads(require_file(path).read_text("utf-8"))
+        event = json.loads(require_file(path, _MAX_BYTES).read_text("utf-8"))
         issue, user = event["issue"], event["issue"].get("user") or {}
         number, body, user_id = issue["number"], issue.get("body") or "", user.get("id", 0)
         if type(number) is not int or number < 1 or type(body) is not str or type(user_id) is not int:
@@ -248,10 +247,9 @@ def propose(terms: OpenTerms, issue: Issue, answers: Mapping[str, str]) -> tuple
 
 def _known_source(catalog: Catalog, answers: Mapping[str, str]) -> Iterator[str]:
     """The id of the source of the data that a form names by its id, title or address, if it does."""
-    said = " ".join(answers.get("Source", "").split()).casefold()
+    said = as_written(answers.get("Source", "")).casefold().rstrip("/")
     for source in catalog.sources:
-        names = [source.id, source.title, *([source.url.rstrip("/")] if source.url else [])]
-        if said in (name.casefold() for name in names):
+        if said in (name.casefold().rstrip("/") for name in (source.id, source.title, source.url) if name):
             yield source.id
             return
 

@@ -10,6 +10,7 @@ from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, print_lines
 from holisticbias.terms.anonymise import Named, anonymise
 from holisticbias.terms.file_kinds import CollectionFile
+from holisticbias.terms.grammar import as_written
 from holisticbias.terms.prompt_entries import Group, Prompt
 
 Place = tuple[CollectionFile, Group]
@@ -48,7 +49,7 @@ def ask_prompt(terms: OpenTerms, ask: Questions) -> Draft:
 
 def _find_group(places: Sequence[Place], name: str) -> Place:
     """The group with a name, an id or the end of an id; raises ``SourceError`` unless there is exactly one."""
-    wanted = name.strip().casefold()
+    wanted = as_written(name).casefold()
     found = [(c, g) for c, g in places if wanted in (g.text.casefold(), g.id, g.id.split(".")[-1]) and wanted]
     if len(found) == 1:
         return found[0]
@@ -60,7 +61,7 @@ def _find_group(places: Sequence[Place], name: str) -> Place:
 def _near(places: Sequence[Place], name: str) -> list[str]:
     """Names of groups that are nearly the same or contain the name, the nearest first."""
     by_text = {g.text.casefold(): g.text for _, g in places}
-    wanted = name.strip().casefold()
+    wanted = as_written(name).casefold()
     inside = [text for text in by_text if wanted in text]
     close = difflib.get_close_matches(wanted, by_text, n=5, cutoff=0.5)
     return [by_text[text] for text in dict.fromkeys([*close, *inside])][:5]

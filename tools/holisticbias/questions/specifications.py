@@ -13,7 +13,7 @@ from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, print_lines
 from holisticbias.rules.specifications import wrong_places
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.grammar import as_name
+from holisticbias.terms.grammar import as_name, as_written
 from holisticbias.terms.specification_entries import Specification, pronoun_form, pronoun_gender
 
 _FORM = re.compile(r"([a-z][a-z0-9_]*):\s*(.*)")
@@ -106,7 +106,7 @@ def read_group(line: str, attributes: Sequence[Mapping[str, Field]]) -> dict[str
     if not colon:
         return group
     for chosen in attributes:
-        if wanted.casefold() in (str(chosen["name"]), str(chosen["label"]).casefold()):
+        if as_written(wanted).casefold() in (str(chosen["name"]), str(chosen["label"]).casefold()):
             return group | {"stereotype": chosen["name"]}
     known = ", ".join(str(chosen["label"]) for chosen in attributes)
     raise SourceError(f"no attributes have the name {wanted!r}; write one of: {known}")

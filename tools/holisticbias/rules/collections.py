@@ -4,12 +4,12 @@ import re
 
 from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.source.records import Repository
+from holisticbias.terms.anonymise import finds_form
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.versions import holds
 
 # a sentence that ends inside a text: "it rained. Then", but not "Dr. Vell" or "J. Vell"
 _ENDS_INSIDE = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|vs))(?<!\b(?:Mrs))[.!?]['\")]*\s+['\"(]*[A-Z0-9]")
-_SPLIT = re.compile(r"[\s-]+")
 _ENDS = re.compile(r"[.!?]['\")]*$")
 
 
@@ -36,11 +36,12 @@ def group_pages(repository: Repository) -> Problems:
     why="Measures find a form in any case, with hyphens or spaces between its words, and with an -s at its end.",
 )
 def group_forms(group: Group) -> Faults:
-    seen: dict[str, str] = {}
-    for k, word in enumerate(group.forms.words if group.forms else ()):
-        other = seen.setdefault(_SPLIT.sub(" ", word.casefold()).removesuffix("s"), word)
-        if other is not word:
-            yield ("forms", "words", k), f"The form {word!r} is found as {other!r}."
+    words = group.forms.words if group.forms else ()
+    for k, word in enumerate(words):
+        for n, other in enumerate(words):
+            if n != k and finds_form(other, word) and (n < k or not finds_form(word, other)):
+                yield ("forms", "words", k), f"The form {word!r} is found as {other!r}."
+                break
 
 
 @rule(

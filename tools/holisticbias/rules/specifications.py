@@ -7,7 +7,7 @@ from holisticbias.rules.check import Faults, Problems, repeated, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import MADE_UP, Descriptor
-from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
+from holisticbias.terms.specification_entries import Specification, is_stem, term_key, wrong_forms
 from holisticbias.terms.versions import holds
 
 
@@ -80,7 +80,7 @@ def wrong_places(template: str, forms: Iterable[str]) -> str | None:
 def term_of_two_groups(entry: Specification) -> Faults:
     owners: dict[str, object] = {}
     for keys, term in (*_slot_values(entry, "terms"), *_slot_values(entry, "descriptors")):
-        if owners.setdefault(term.casefold(), keys[-1]) != keys[-1]:
+        if owners.setdefault(term_key(term), keys[-1]) != keys[-1]:
             yield keys, f"The term {term!r} stands for two groups."
 
 
@@ -117,7 +117,7 @@ def word_forms(repository: Repository) -> Problems:
 )
 def attribute_twice(entry: Specification) -> Faults:
     stated = dict(_attributes(entry)) if entry.published_as is None else {}
-    for keys, _ in repeated((keys, term.casefold()) for keys, term in stated.items()):
+    for keys, _ in repeated((keys, term_key(term)) for keys, term in stated.items()):
         yield keys, f"The attribute {stated[keys]!r} stands twice."
 
 

@@ -101,6 +101,12 @@ def _forms(forms: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile(f"{BEFORE}(?:{found})(?P<plural>s?){AFTER}", re.IGNORECASE) if found else None
 
 
+def finds_form(form: str, word: str) -> bool:
+    """Whether a form of a group is found where a word stands, so that the word need not be a form too."""
+    pattern = _forms((form,))
+    return pattern is not None and pattern.fullmatch(word) is not None
+
+
 def split_name(text: str) -> list[str]:
     """The words of a name or term, which white space and hyphens separate."""
     return [word for word in SPLIT.split(text) if word]

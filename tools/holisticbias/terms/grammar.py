@@ -44,6 +44,14 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def regular_plural(text: str) -> str:
+    """The regular English plural of a text's last word: ``-s``, ``-es`` or ``-ies``."""
+    if re.search(r"(?:s|x|z|ch|sh)$", text, re.IGNORECASE):
+        return f"{text}es"
+    plural, changed = re.subn(r"(?<=[^aeiou\W])y$", "ies", text, flags=re.IGNORECASE)
+    return plural if changed else f"{text}s"
+
+
 def is_abbreviation(text: str) -> bool:
     """Whether a text begins with an abbreviation, spelled out ("an FTM") or read as a word ("a BIPOC")."""
     return _ABBREVIATION.match(text) is not None

@@ -1,5 +1,6 @@
 """Entries of bias specifications: groups with aligned terms, sets of attributes, and their pairing."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, Self
 
@@ -7,6 +8,11 @@ from pydantic import Field, StrictBool
 
 from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
 from holisticbias.terms.versions import Version, holds
+
+HYPHENS = "-\u2010\u2011"
+APOSTROPHES = "['\u2018\u2019]"
+BETWEEN = rf"[{HYPHENS}\s]+"
+"""What may stand between the words of a term where it is found."""
 
 
 class TargetGroup(Record):
@@ -112,7 +118,7 @@ def wrong_forms(entry: Specification, texts: Mapping[str, str]) -> Iterator[tupl
     """
     groups = {group.name for group in entry.groups}
     terms = {term for slot in entry.slots for term in (*slot.terms, *slot.descriptors) if term is not None}
-    seen = {texts.get(term, term).casefold() for term in terms}
+    seen = {term_key(texts.get(term, term)) for term in terms}
     for k, forms in enumerate(entry.forms):
         if (forms.of is None) == (forms.group is None):
             found = "neither" if forms.of is None else "both"
@@ -122,9 +128,9 @@ def wrong_forms(entry: Specification, texts: Mapping[str, str]) -> Iterator[tupl
         elif forms.group is not None and forms.group not in groups:
             yield ("forms", k, "group"), f"There is no group {forms.group!r}."
         for n, word in enumerate(forms.words):
-            if word.casefold() in seen:
+            if term_key(word) in seen:
                 yield ("forms", k, "words", n), f"The word {word!r} is a term or another form."
-            seen.add(word.casefold())
+            seen.add(term_key(word))
 
 
 _PRONOUNS = (
@@ -155,3 +161,8 @@ def pronoun_gender(terms: Iterable[str | None]) -> Literal["female", "male"] | N
 def is_stem(attribute: str) -> bool:
     """Whether an attribute stands for every word that begins with its letters, two at least, before the ``*``."""
     return attribute.endswith("*") and len(attribute) > len("ab")
+
+
+def term_key(term: str) -> str:
+    """The text that two terms share if texts mention them alike: in any case, with hyphens or blanks between words."""
+    return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip())).casefold()

@@ -27,7 +27,7 @@ class GroupValues:
 
     @classmethod
     def of_rows(cls, values: Floats, group: Ints, groups: int) -> "GroupValues":
-        """The values of rows by the number of their group, none of them paired; infinite values are missing too."""
+        """The values of rows by the number of their group, none of them paired; what is not finite is missing."""
         place = occurrences(group)
         columns = np.full((int(place.max(initial=-1)) + 1, groups), np.nan)
         columns[place, group] = finite(values)
