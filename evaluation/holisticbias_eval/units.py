@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from holisticbias.terminal import STEERING
 from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
-from holisticbias_eval.models.model import is_path
 from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
 
@@ -23,6 +22,7 @@ PREFERENCES = {
 }
 """Community preferences: the name and the meaning of each."""
 
+GGUF = ".gguf"
 _NEVER_SHOWN = STEERING - {"Cf"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -43,6 +43,11 @@ def title(key: str) -> str:
     """A key as words: ``body_type`` as ``Body type``."""
     words = key.replace("_", " ").strip()
     return capitalised(words)
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's name can only be that of a folder or a file, wherever it is."""
+    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(GGUF)
 
 
 def model_title(name: str) -> str:

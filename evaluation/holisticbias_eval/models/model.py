@@ -13,7 +13,6 @@ from holisticbias_eval.figures import Part
 from holisticbias_eval.progress import Progress
 
 Kind = Literal["causal", "masked", "seq2seq"]
-GGUF = ".gguf"
 
 
 class ModelSignature(Part):
@@ -47,11 +46,6 @@ class ModelSignature(Part):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.architecture})"
-
-
-def is_path(name: str) -> bool:
-    """Whether a model's name can only be that of a folder or a file, wherever it is."""
-    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(GGUF)
 
 
 def server_identity(name: str, base: str) -> ModelSignature:

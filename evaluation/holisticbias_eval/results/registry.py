@@ -24,12 +24,12 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.models.embedded import SHIPPED
-from holisticbias_eval.models.model import ModelSignature, is_path
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.records import record_json
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
 from holisticbias_eval.sections.tables import ends
-from holisticbias_eval.units import title
+from holisticbias_eval.units import is_path, title
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")

@@ -1,5 +1,6 @@
 """A text with places for a persona and a prompt, and its encoding, in which neither can spell a control token."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,6 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.tables.rows import read_json
 
 _PERSONA, PROMPT = "{persona}", "{prompt}"
 
@@ -159,7 +159,10 @@ def choose_control(name: str, asked: str | None, notice: Notice) -> str:
     file = Path(name) / MITIGATION
     if not file.is_file():
         return ""
-    record = read_json(file, ModelError, "give --control, or '' for none")
+    try:
+        record = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{file} cannot be read: give --control, or '' for none") from error
     control = record.get("control") if isinstance(record, dict) else False
     if control is None:
         return ""
