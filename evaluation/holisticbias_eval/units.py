@@ -22,7 +22,6 @@ PREFERENCES = {
 }
 """Community preferences: the name and the meaning of each."""
 
-GGUF = ".gguf"
 _NEVER_SHOWN = STEERING - {"Cf"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -45,9 +44,9 @@ def title(key: str) -> str:
     return capitalised(words)
 
 
-def is_path(name: str) -> bool:
-    """Whether a model's name can only be that of a folder or a file, wherever it is."""
-    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(GGUF)
+def is_path(model: str) -> bool:
+    """Whether a model's name is that of a folder or a file."""
+    return model.startswith(("/", ".", "~")) or "\\" in model or model.count("/") > 1 or model.endswith(".gguf")
 
 
 def model_title(name: str) -> str:

@@ -68,7 +68,7 @@ def read_each(reader: Reader, texts: Names, progress: Progress = lambda _: None)
 
     The reason of a null text is ``refused``, of a blank one ``empty text``.
     """
-    encoded = encode_texts(texts)
+    encoded = distinct_texts(texts)
     distinct: list[str] = encoded.dictionary.to_pylist()
     found = reader.read(distinct, in_rows(progress, len(texts), len(distinct))).take(encoded.indices)
     for place, name in enumerate(found.column_names):
@@ -78,6 +78,12 @@ def read_each(reader: Reader, texts: Names, progress: Progress = lambda _: None)
     return found
 
 
+def distinct_texts(texts: Names) -> pa.DictionaryArray:
+    """Texts as codes of the distinct ones; null for a text that is null or blank."""
+    known = [None if unread(text) else text for text in texts]
+    return pc.dictionary_encode(pa.array(known, pa.large_string()))
+
+
 def add_readings(texts: pa.Table, reader: Reader, progress: Progress = lambda _: None) -> pa.Table:
     """Add the columns of a reader to a table with the column ``text``; columns with their names are replaced.
 
@@ -85,11 +91,6 @@ def add_readings(texts: pa.Table, reader: Reader, progress: Progress = lambda _:
     """
     found = read_each(reader, measured_texts(texts, reader.person), progress)
     return with_columns(texts.drop_columns([name for name in found.column_names if name in texts.column_names]), found)
-
-
-def encode_texts(texts: Sequence[str | None]) -> pa.DictionaryArray:
-    """The distinct texts and the place of each text in them; null for a text that cannot be read."""
-    return pc.dictionary_encode(pa.array([None if unread(text) else text for text in texts], pa.large_string()))
 
 
 def unread(text: str | None) -> str | None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from holisticbias.inputs import file_sha256, refuse_unreadable
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.units import GGUF, is_path
+from holisticbias_eval.units import is_path
 
 MOST_LAYERS = 10_000
 MOST_LABELS = 1_000_000
@@ -148,6 +148,9 @@ class _GgufHeader:
             self._skip(_SIZES[kind])
         else:
             raise ValueError(f"its header has a value of kind {kind}")
+
+
+GGUF = ".gguf"
 
 
 @dataclass(frozen=True, slots=True)
