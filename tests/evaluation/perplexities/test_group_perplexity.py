@@ -222,7 +222,7 @@ def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -
     assert len(digests) == 2
 
 
-def of_whole_sentences(nll: list[float | None], tokens: Sequence[int] = (5, 5, 5, 5)) -> Found:
+def of_whole_sentences(nll: list[float | None], tokens: Sequence[int | None] = (5, 5, 5, 5)) -> Found:
     rows = rows_of({"one": (2.0, 3.0), "other": (4.0, 6.0)}, "d")
     return measured([{**row, "nll": n, "tokens": t} for row, n, t in zip(rows, nll, tokens, strict=True)])
 
@@ -249,3 +249,9 @@ def test_different_numbers_of_tokens_are_named(tokens: list[int], said: bool) ->
     assert len(notes) == said
     assert not said or "5.0 tokens about one and 6.5 about other" in notes[0]
     assert not said or "F of the likelihoods of whole sentences is 3.20" in notes[0]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("tokens", [[None, None, 6, 7], [None] * 4])
+def test_a_group_without_numbers_of_tokens_is_not_compared(tokens: list[int | None]) -> None:
+    assert not [note for note in of_whole_sentences([1.0, 3.0, 4.0, 8.0], tokens)[1] if "tokens" in note]

@@ -185,7 +185,10 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
     """A sentence about each dimension in which the groups' sentences have different numbers of tokens."""
     for dimension, rows in _dimensions(answers):
         groups, values = _by_group(rows, "tokens")
-        means = dict(zip(groups, np.nanmean(values.values, axis=0).tolist(), strict=True))
+        columns = [(group, own[~np.isnan(own)]) for group, own in zip(groups, values.values.T, strict=True)]
+        means = {group: float(known.mean()) for group, known in columns if len(known)}
+        if not means:
+            continue
         few, many = min(means, key=lambda g: means[g]), max(means, key=lambda g: means[g])
         f = figures.value(NAME, F_WHOLE, {"dimension": dimension})
         if f is not None and means[many] > (1 + _APART) * means[few]:
