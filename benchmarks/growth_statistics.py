@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from pyarrow.types import is_floating
 from scipy.special import ndtri
 
+from holisticbias.compile.random_words import random_words_at
 from holisticbias.release.bounded import check_parquet
 from holisticbias.release.manifest import read_manifest
 from holisticbias.release.parquet import read_parts
@@ -95,19 +96,11 @@ def with_synthetic_scores(sentences: pa.Table, model: int, rng: np.random.Genera
 
 def _effects(columns: Sequence[pa.Array], seed: int) -> npt.NDArray[np.float64]:
     """A normal effect of each combination of values, the same wherever it occurs."""
-    word = np.full(len(columns[0]), seed, np.uint64)
+    word, first = np.full(len(columns[0]), seed, np.uint64), np.zeros((len(columns[0]), 1), np.int64)
     for column in columns:
         encoded = column.dictionary_encode()
         digests = np.array([crc32(text.encode()) for text in encoded.dictionary.to_pylist()], np.uint64)
-        word = _mixed(word + digests[encoded.indices.to_numpy()])
+        word = random_words_at(word + digests[encoded.indices.to_numpy()], first)[:, 0]
     uniform = ((word >> np.uint64(11)).astype(np.float64) + 0.5) / 2**53
     effects: npt.NDArray[np.float64] = ndtri(uniform)
     return effects
-
-
-def _mixed(word: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Hash whole numbers (splitmix64, Steele et al. 2014)."""
-    word = word + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
-    return word ^ (word >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""GossipLessons of the gossip: a neutral sentence and one about a group, with the exact distribution of each token."""
+"""Lessons of the gossip: a neutral sentence and one about a group, with the exact distribution of each token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

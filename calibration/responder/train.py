@@ -73,7 +73,7 @@ class _Other:
 def draw_lessons(
     release: Release, repertoire: Repertoire, tokenizer: PreTrainedTokenizerFast, n: int, other: _Other
 ) -> AnswerLessons:
-    """AnswerLessons on sentences of the release, a part of them from axes with plants, and on other text."""
+    """Lessons on sentences of the release, a part of them from axes with plants, and on other text."""
     axes = sorted({plant.axis for plant in repertoire.plants})
     planted, foreign = int(PLANTED * n) // len(axes), int(FOREIGN * n)
     parts = [draw_said(release, planted, repertoire.seed, [axis]) for axis in axes]

@@ -1,4 +1,4 @@
-"""WriterLessons of the writer: texts after their contexts, with the exact distribution of each of their tokens."""
+"""Lessons of the writer: texts after their contexts, with the exact distribution of each of their tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

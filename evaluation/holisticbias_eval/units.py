@@ -44,10 +44,14 @@ def title(key: str) -> str:
     return capitalised(words)
 
 
+def is_path(model: str) -> bool:
+    """Whether a model's name is that of a folder or a file."""
+    return model.startswith(("/", ".", "~")) or "\\" in model or model.count("/") > 1 or model.endswith(".gguf")
+
+
 def model_title(name: str) -> str:
     """A model's name as a heading: the last part of a path, or the whole name of a repository."""
-    is_path = name.startswith(("/", "./", "../", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(".gguf")
-    return (name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_path else name) or name
+    return (name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_path(name) else name) or name
 
 
 MISSING = "not defined"

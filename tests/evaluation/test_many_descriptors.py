@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figures
@@ -84,7 +85,7 @@ def test_an_axis_with_many_descriptors_says_that_pairs_are_drawn(descriptors: in
         assert every.interval.low < value < every.interval.high
         # 1.96 standard errors of a proportion among the drawn pairs
         error = np.sqrt(value * (1 - value) / compared * (1 - compared / every.n))
-        assert every.interval.high - every.interval.low == pytest.approx(2 * 1.96 * error)
+        assert every.interval.high - every.interval.low == pytest.approx(2 * ndtri(0.975) * error)
     view = View(Figures(found.figures("likelihood_bias")), scores(descriptors))
     (missing,) = (s for s in MEASURES["likelihood_bias"].sections(view) if s.title == "Missing pairs")
     assert ("too many pairs to compare them all" in str(missing.blocks)) == drawn

@@ -72,8 +72,8 @@ def test_medians_equal_a_loop(seed: int) -> None:
 
 def test_terms_are_counted_as_whole_words_and_the_longer_first() -> None:
     lines = ["The deaf, the DEAF and the deafening.", "a hard-of-hearing person who is hard", "nothing (deaf-blind)"]
-    counts = count_terms(lines, ["deaf", "hard", "hard-of-hearing", "deaf-blind", "Deaf poet"])
-    assert counts == {"deaf": 2, "hard": 1, "hard-of-hearing": 1, "deaf-blind": 1}
+    counts = count_terms(lines, ["deaf", "Deaf", "hard", "hard-of-hearing", "deaf-blind", "Deaf poet"])
+    assert counts == {"deaf": 2, "Deaf": 2, "hard": 1, "hard-of-hearing": 1, "deaf-blind": 1, "Deaf poet": 0}
 
 
 def test_correlation_worked_by_hand() -> None:

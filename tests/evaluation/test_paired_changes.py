@@ -43,7 +43,7 @@ def test_offensiveness_by_hand() -> None:
     assert whole.value == pytest.approx(-1 / 8)
     differences = np.array([0, 0, -1, 0, -1, 0, 0, 1.0])
     error = differences.std(ddof=1) / np.sqrt(8)
-    assert width(whole) == pytest.approx(2 * 1.959964 * error)
+    assert width(whole) == pytest.approx(2 * 2.3646243 * error), "t of 7 degrees of freedom"
     assert get(changes, "offensiveness", {"axis": "x"}).value == pytest.approx(-2 / 4)
     assert get(changes, "offensiveness", {"axis": "y"}).value == pytest.approx(1 / 4)
     assert get(changes, "offensiveness", {"figure": "mean"}).value == pytest.approx(-0.1)

@@ -23,7 +23,7 @@ from holisticbias_eval.statistics.tests import (
     holm,
     rank_correlation,
     sign_flip_p_values,
-    wilcoxon_p_values,
+    signed_rank_tests,
 )
 
 
@@ -40,25 +40,21 @@ def test_benjamini_hochberg_equals_scipy() -> None:
     assert np.isnan(benjamini_hochberg(np.array([0.1, np.nan]))[1])
 
 
-@pytest.mark.parametrize(
-    ("nouns", "coarse"), [(1, False), (5, False), (30, False), (60, False), (30, True), (60, True)]
-)
-def test_wilcoxon_equals_scipy(nouns: int, coarse: bool) -> None:
-    rng = np.random.default_rng(nouns)
-    differences = rng.normal(0.2, 1, (20, nouns))
-    if coarse:
-        differences = np.round(differences)
-    found = wilcoxon_p_values(differences)
-    for row, p in zip(differences, found, strict=True):
-        exact = nouns <= 50 and not coarse
-        expected = wilcoxon(row, method="exact" if exact else "asymptotic").pvalue
-        assert p == pytest.approx(expected, rel=1e-10)
+@pytest.mark.parametrize("nouns", [1, 5, 13, 30, 60])
+@pytest.mark.parametrize("ties", [False, True])
+def test_signed_ranks_equal_those_of_scipy(nouns: int, ties: bool) -> None:
+    differences = np.random.default_rng(nouns).normal(0.2, 1, (20, nouns))
+    if ties:
+        differences = np.round(differences) + np.where(differences > 0, 1, -1)
+    for row, *found in zip(differences, *signed_rank_tests(differences), strict=True):
+        expected = wilcoxon(row)
+        assert found == pytest.approx([expected.statistic, expected.pvalue], rel=1e-10)
 
 
-def test_wilcoxon_leaves_out_what_is_missing() -> None:
-    row = np.array([0.5, -1.0, np.nan, 2.0, 3.0])
-    found = wilcoxon_p_values(np.stack([row, np.full(5, np.nan), np.zeros(5)]))
-    assert found[0] == pytest.approx(wilcoxon(row[~np.isnan(row)], method="exact").pvalue)
+def test_signed_ranks_leave_out_zeros_and_what_is_missing() -> None:
+    row = np.array([0.5, -1.0, np.nan, 2.0, 3.0, 0.0])
+    _, found = signed_rank_tests(np.stack([row, np.full(6, np.nan), np.zeros(6)]))
+    assert found[0] == pytest.approx(wilcoxon(row[row**2 > 0]).pvalue)
     assert np.isnan(found[1:]).all()
 
 

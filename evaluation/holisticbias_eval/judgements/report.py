@@ -12,7 +12,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, yes
-from holisticbias_eval.units import model_title, title
+from holisticbias_eval.units import model_title, percent, title
 
 _INFO = Info(
     name="acute_eval",
@@ -58,8 +58,8 @@ def study_report(analysis: Analysis, key: Key) -> Report:
     sections += [_agreement(analysis), _annotators(analysis), _shown(key)]
     catches = sum(pair.catch for pair in key.pairs)
     measured = (
-        f"{len(key.pairs) - catches:,} pairs of responses, {catches:,} catch questions, "
-        f"{len(analysis.annotators):,} annotators."
+        f"{counted(len(key.pairs) - catches, 'pairs')} of responses, {counted(catches, 'catch questions')}, "
+        f"{counted(len(analysis.annotators), 'annotators')}."
     )
     if left_out:
         least = f"{analysis.settings.least:.0%}"
@@ -83,17 +83,16 @@ def study_report(analysis: Analysis, key: Key) -> Report:
 
 
 def _notes(analysis: Analysis, key: Key) -> Iterator[str]:
+    unasked = sum(not one.asked for one in analysis.annotators) if any(pair.catch for pair in key.pairs) else 0
     for count, what in (
-        (analysis.unknown, "are to tasks or questions that this study does not have"),
-        (analysis.empty, "of Label Studio have no choice"),
-        (analysis.conflicting, "differ from an answer of the same annotator to the same question: both are left out"),
-        (analysis.repeated, "repeat an answer of the same annotator, and count once"),
+        (analysis.unknown, "Answers to tasks or questions that this study does not have"),
+        (analysis.empty, "Answers of Label Studio without a choice"),
+        (analysis.conflicting, "Questions that an annotator has answered in different ways, which are left out"),
+        (analysis.repeated, "Answers that repeat an answer of the same annotator, which count once"),
+        (unasked, "Annotators without an answer to a catch question, who are kept"),
     ):
         if count:
-            yield f"{count:,} answers {what}."
-    unasked = sum(not one.asked for one in analysis.annotators)
-    if unasked and any(pair.catch for pair in key.pairs):
-        yield f"{unasked:,} annotators have answered no catch question, and are kept."
+            yield f"{what}: {count:,}."
 
 
 def _choices(analysis: Analysis) -> Section:
@@ -116,7 +115,7 @@ def sentence(rate: Rate) -> str:
     """A rate in words."""
     if rate.share is None:
         return f"{title(rate.question)}: no judgement in which a speaker was chosen is left."
-    return f"{title(rate.question)}: B was chosen in {rate.share:.1%} of {rate.chosen:,} judgements."
+    return f"{title(rate.question)}: B was chosen in {percent(rate.share)} of {counted(rate.chosen, 'judgements')}."
 
 
 def _field(key: str, heading: str, unit: str = "text", *, interval: bool = False) -> ColumnOf[Any]:

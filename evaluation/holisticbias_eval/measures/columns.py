@@ -95,6 +95,11 @@ def difference(unit: str) -> str:
     return unit if unit.endswith(" difference") else f"{unit} difference"
 
 
+def unit_of(changes: Figures, measure: str) -> str:
+    """The unit of the values of both runs."""
+    return next((f.unit for f in changes if f.measure == measure and f.name != "change"), "")
+
+
 def of_both(figures: Figures, unit: str) -> FigureColumns:
     """The values of both runs, of rows that are figures ``change``."""
     return tuple(beside(figures, name, CHANGE_NAMES[name], unit) for name in ("first", "second"))

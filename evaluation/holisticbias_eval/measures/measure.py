@@ -280,7 +280,7 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
     first, second = (None if run is None or run.value is None else max(run.value, least) for run in runs)
     change = None if first is None or second is None else second - first
     n = 0 if change is None else min(figure.n for figure in both.values())
-    yield make_figure(one.measure, "change", one.keys, change, one.unit, n, of=one.name)
+    yield make_figure(one.measure, "change", one.keys, change, col.difference(one.unit), n, of=one.name)
 
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:
@@ -289,7 +289,7 @@ def change_section(info: Info, changes: Figures, view: View) -> Section:
     def label(figure: Figure) -> str:
         return ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
 
-    unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
+    unit = col.unit_of(changes, info.name)
     found = info.headlines(changes, "change")
     columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p())
     name, caption = "changes", f"{info.title} of A and B"

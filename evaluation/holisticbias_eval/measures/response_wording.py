@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import stdtr
 
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.figures import Ends, Figure, Figures, corrected
@@ -19,7 +18,7 @@ from holisticbias_eval.measures.responses.wording_sections import VALUES, wordin
 from holisticbias_eval.measures.responses.wordings import NAME, figure
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.intervals import t_quantile, wilson
+from holisticbias_eval.statistics.intervals import estimate, wilson
 from holisticbias_eval.statistics.responses.cells import means_over_draws, permuted_p_values
 from holisticbias_eval.statistics.tests import benjamini_hochberg, stratified_p_values
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
@@ -198,8 +197,5 @@ def _distinct_changes(before: worded.Wordings, after: worded.Wordings) -> Iterat
             yield figure(run_name, keys, values[-1], "share", len(row), of=name)
         change, moved = values[1] - values[0], without[1] - without[0]
         error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum())) or np.nan
-        reach = float(t_quantile(np.array(BLOCKS - 1))) * error
-        yield figure(
-            "change", keys, change, "share difference", min(counts), interval=(change - reach, change + reach),
-            p_value=2 * float(stdtr(BLOCKS - 1, -abs(change) / error)), of=name,
-        )  # fmt: skip
+        interval, p = estimate(change, error, BLOCKS - 1)
+        yield figure("change", keys, change, "share difference", min(counts), interval=interval, p_value=p, of=name)

@@ -12,7 +12,7 @@ from holisticbias_eval.measures.dialogue_state import change_table, score_sectio
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections.blocks import Section
-from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, estimate
 
 NAME = "retained"
 NO_TASK = "-"
@@ -65,7 +65,7 @@ class Retained(Measure):
                 continue
             made += col.of_runs(one, other)
             change = np.nan if one.value is None or other.value is None else other.value - one.value
-            interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
+            interval, p = estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
             unit, n = "number difference", min(one.n, other.n)
             made.append(
                 make_figure(NAME, "change", one.keys, change, unit, n, interval=interval, p_value=p, of="value")
@@ -88,7 +88,7 @@ def _figure(row: dict[str, object]) -> Figure:
         float(number) if isinstance(number := row.get(name), int | float) else np.nan
         for name in ("value", "error", "items")
     )
-    interval, _ = normal_estimate(value, error)
+    interval, _ = estimate(value, error)
     keys = {"task": str(row["task"]) or NO_TASK, "metric": str(row["metric"])}
     n = 1 if np.isnan(items) else int(items)
     return make_figure(NAME, "value", keys, value, "number", n, interval=interval)

@@ -20,7 +20,7 @@ from holisticbias_eval.sections.tables import NUMBER, ColumnOf, Paragraph, Table
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups.items import DRAWS, paired_p, resample
 from holisticbias_eval.statistics.intervals import t_quantile
-from holisticbias_eval.units import show
+from holisticbias_eval.units import shorten, show
 
 NAME = "retention"
 UNITS = {"perplexity": "perplexity", "nats_per_token": "nats per token", "byte_perplexity": "perplexity"}
@@ -122,7 +122,7 @@ def _least_likely(view: View) -> Table:
     order = np.argsort(np.where(np.isnan(perplexity), -np.inf, perplexity))[::-1][:_MOST]
     rows = view.answers.take(order).to_pylist()
     columns: tuple[ColumnOf[Mapping[str, Any]], ...] = (
-        ColumnOf("text", "Line", lambda r: r["text"] if len(r["text"]) <= _LONGEST else f"{r['text'][:_LONGEST]} …"),
+        ColumnOf("text", "Line", lambda row: shorten(row["text"], _LONGEST)),
         ColumnOf("line", "Number", lambda row: row.get("line"), "count"),
         ColumnOf("perplexity", "Perplexity", lambda row: row["perplexity"], "perplexity"),
     )

@@ -78,7 +78,7 @@ class StanceContrast(Measure):
 def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.Generator) -> Iterator[Figure]:
     sums = [raters.sum_products(axis.values, permutations, rng) for axis in axes]
     found = [raters.estimate_agreement(s) if s else None for s in sums]
-    p = np.array([a.p_value if a and permutations else np.nan for a in found])
+    p = np.array([a.p_value if a else np.nan for a in found])
     for axis, agreement, adjusted in zip(axes, found, holm(p), strict=True):
         keys, items, missing = {"axis": axis.axis}, len(axis.descriptors), len(axis.others)
         yield from _agreement_figures(keys, agreement, items, missing, adjusted)
@@ -93,7 +93,7 @@ def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.G
     items = sum(len(axis.descriptors) for axis, _ in chosen)
     missing = sum(len(axis.descriptors) + len(axis.others) for axis, _ in people) - items
     together = raters.estimate_agreement(reduce(add, [s for _, s in chosen])) if chosen else None
-    yield from _agreement_figures({}, together, items, missing, together.p_value if together and permutations else None)
+    yield from _agreement_figures({}, together, items, missing, together.p_value if together else None)
 
 
 def _agreement_figures(

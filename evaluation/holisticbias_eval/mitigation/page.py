@@ -157,9 +157,9 @@ def _grid(record: Mitigation) -> Section:
         ColumnOf("kept", "Steps kept", lambda row: row[1].kept, "count"),
         ColumnOf("note", "Note", lambda row: row[1].failed or ("chosen" if row[0] == record.chosen else None)),
     )
-    within = (1 + record.most_rise) * (record.perplexity_before or 0)
+    most = show(record.most_perplexity, "perplexity")
     text = Paragraph(
-        f"Chosen: the smallest F among the points whose validation perplexity is at most {show(within, 'perplexity')}, "
+        f"Chosen: the smallest F among the points whose validation perplexity is at most {most}, "
         f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
         "perplexity. P-values have no part in it."
     )

@@ -108,6 +108,11 @@ class Mitigation(FolderRecord):
         }
 
     @property
+    def most_perplexity(self) -> float:
+        """The largest validation perplexity of a point that is chosen by its F."""
+        return (1 + self.most_rise) * (self.perplexity_before or 0.0)
+
+    @property
     def point(self) -> Point:
         """The chosen point."""
         return self.points[self.chosen or 0]

@@ -155,7 +155,7 @@ def _save(trained: Trained, loaded: LoadedModel, folder: Path) -> None:
 
 
 def _rank(point: Point, record: Mitigation) -> Rank:
-    return rank(point.f, point.perplexity, record.perplexity_before or 0.0, record.most_rise)
+    return rank(point.f, point.perplexity, record.most_perplexity)
 
 
 def _digest(*tables: pa.Table) -> str:

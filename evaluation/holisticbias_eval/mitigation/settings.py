@@ -182,16 +182,15 @@ def varied(points: Sequence[TrainingSettings]) -> list[str]:
 Rank = tuple[int, float, float]
 
 
-def rank(f: float | None, perplexity: float | None, base: float, most_rise: float) -> Rank:
+def rank(f: float | None, perplexity: float | None, most: float) -> Rank:
     """The rank of a point of a grid: the smallest is chosen.
 
-    Points whose validation perplexity is at most ``(1 + most_rise)`` times that of the model before training come
-    first, by F of their validation log-perplexities over groups; then the others by perplexity; then points that have
-    no perplexity, because their training broke off. A missing F comes after every F. The p-value of F is not used: it
-    would prefer points whose F is small by chance.
+    Points whose validation perplexity is at most ``most`` come first, by F of their validation log-perplexities over
+    groups; then the others by perplexity; then points that have no perplexity, because their training broke off. A
+    missing F comes after every F. The p-value of F is not used: it would prefer points whose F is small by chance.
     """
     if perplexity is None:
         return (2, math.inf, math.inf)
-    if perplexity <= (1 + most_rise) * base:
+    if perplexity <= most:
         return (0, math.inf if f is None else f, perplexity)
     return (1, perplexity, math.inf if f is None else f)

@@ -12,6 +12,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint, stored_values
 from holisticbias_eval.progress import Notice, Progress, in_rows
 from holisticbias_eval.readers.card import Card
+from holisticbias_eval.readers.reader import distinct_texts
 
 BLOCK = 1024  # texts whose results are given, and stored, together
 VERSION = 1  # version of the computation: with another version every text is classified again
@@ -66,8 +67,7 @@ class Classifier:
         does not hold are classified, and each batch is stored as it is done. NaN
         that a classifier gives is stored too. ``progress`` counts texts.
         """
-        known = pa.array([text if text and not text.isspace() else None for text in texts], pa.large_string())
-        encoded = pc.dictionary_encode(known)
+        encoded = distinct_texts(texts)
         distinct = encoded.dictionary
         advance = in_rows(progress, len(texts), len(distinct))
 

@@ -68,8 +68,7 @@ def read_each(reader: Reader, texts: Names, progress: Progress = lambda _: None)
 
     The reason of a null text is ``refused``, of a blank one ``empty text``.
     """
-    known = pa.array([text if text and not text.isspace() else None for text in texts], pa.large_string())
-    encoded = pc.dictionary_encode(known)
+    encoded = distinct_texts(texts)
     distinct: list[str] = encoded.dictionary.to_pylist()
     found = reader.read(distinct, in_rows(progress, len(texts), len(distinct))).take(encoded.indices)
     for place, name in enumerate(found.column_names):
@@ -77,6 +76,12 @@ def read_each(reader: Reader, texts: Names, progress: Progress = lambda _: None)
             reasons = zip(texts, found[name].to_pylist(), strict=True)
             found = found.set_column(place, name, pa.array([unread(text) or why for text, why in reasons], pa.string()))
     return found
+
+
+def distinct_texts(texts: Names) -> pa.DictionaryArray:
+    """Texts as codes of the distinct ones; null for a text that is null or blank."""
+    known = [None if unread(text) else text for text in texts]
+    return pc.dictionary_encode(pa.array(known, pa.large_string()))
 
 
 def add_readings(texts: pa.Table, reader: Reader, progress: Progress = lambda _: None) -> pa.Table:

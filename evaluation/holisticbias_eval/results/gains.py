@@ -228,7 +228,7 @@ def _is_more_than_chance(change: Figure) -> bool | None:
         return change.is_significant
     if interval is None or interval.low == interval.high:
         return None
-    return not interval.low <= 0 <= interval.high
+    return change.excludes_zero
 
 
 def _nearer(before: float, low: float, high: float, point: float) -> Outcome:

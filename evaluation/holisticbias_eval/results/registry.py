@@ -29,7 +29,7 @@ from holisticbias_eval.records import record_json
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
 from holisticbias_eval.sections.tables import ends
-from holisticbias_eval.units import title
+from holisticbias_eval.units import is_path, title
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
@@ -118,11 +118,6 @@ def row_label(figure: Figure, labels: Mapping[str, str]) -> str:
         for key, value in figure.keys.items()
     )
     return ", ".join(parts) or "All"
-
-
-def is_path(name: str) -> bool:
-    """Whether a model's name is that of a folder or a file."""
-    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or Path(name).is_absolute()
 
 
 def _is_local(model: ModelSignature) -> bool:

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 
-from holisticbias import build_release, open_release
 from holisticbias.compile.filters import parse_conditions, select
 from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.revisions import Revision
@@ -13,10 +11,10 @@ from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.version_files import ReleaseFile
-from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.site.models_results import Results
+from holisticbias_eval.tasks.sources import find_release
 
 SAMPLES = 30
 """The number of sentences that a page of differences shows."""
@@ -67,8 +65,7 @@ def open_shown(name: str, catalog: Catalog) -> ShownRelease:
 
     Raises ``UnknownVersionError`` and ``ReleaseError``, and ``SiteError`` if the release is not made of these terms.
     """
-    compiled = is_version(name) and not Path(name).exists()
-    release = build_release(catalog, name) if compiled else open_release(name)
+    release = find_release(name, catalog)
     version, part = release.version, release.manifest
     if version not in catalog.versions:
         raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")

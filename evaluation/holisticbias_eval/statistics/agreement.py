@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.special import digamma, polygamma, stdtr
+from scipy.special import digamma, polygamma
 
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.intervals import t_margin
-from holisticbias_eval.statistics.tests import permuted_p
+from holisticbias_eval.statistics.tests import permuted_p, student_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def _means(group: Floats, mean: Floats, variance: Floats | None, freedom: Floats
     shared = np.nanvar(by_repeat, axis=1, ddof=1) / repeats
     degrees, margin = t_margin(variance / raters, freedom, shared, repeats - 1.0)
     error = np.sqrt(variance / raters + shared)
-    p = 2 * stdtr(degrees, -divide(np.abs(mean), error))
+    p = student_p(divide(mean, error), degrees)
     varies = error > 0
     return RaterMeans(mean, *(np.where(varies, x, np.nan) for x in (mean - margin, mean + margin, p)))
 

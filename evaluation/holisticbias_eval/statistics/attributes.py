@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.intervals import CRITICAL_Z, MIDDLE, wilson
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, MIDDLE, t_quantile, wilson
 from holisticbias_eval.statistics.tests import sign_flip_p_values
 
 FLIPS = 1 << 14
@@ -70,7 +69,7 @@ def mean_interval(counts: AttributeCounts, draws: int, rng: np.random.Generator)
         return _without_spread(value, counts)
     drawn = draw_means(counts, draws, rng)
     centred = drawn - drawn.mean()
-    scale = np.sqrt(variance / centred.var()) * stdtrit(freedom, 0.975) / CRITICAL_Z
+    scale = np.sqrt(variance / centred.var()) * t_quantile(np.array(freedom)) / CRITICAL_Z
     ends = value + scale * np.quantile(centred, MIDDLE)
     low, high = np.clip(ends, 0.0 if counts.lost is None else -1.0, 1.0).tolist()
     return Interval(low=low, high=high)

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri
 
 from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.intervals import CRITICAL_Z, score_interval
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, score_interval, t_margin
 from holisticbias_eval.statistics.pairs import count_different, groups_of_rows
 from holisticbias_eval.statistics.resampling import function_without_each_column
-from holisticbias_eval.statistics.tests import design_effects
+from holisticbias_eval.statistics.tests import design_effects, student_p
 
 _SMOOTHING = 0.5
 
@@ -95,11 +95,10 @@ def estimate(moved: Moved) -> tuple[Interval, float] | None:
     between = max(between, 1.0)
     products = (moved.without.sum(axis=0) ** 2).sum() - (moved.without**2).sum()
     shared = max(stances / (stances - 1) * (nouns - 1) / nouns * products, 0.0)
-    freedom = (between + shared) ** 2 / (between**2 / (stances - 1) + shared**2 / (nouns - 1))
-    error = np.sqrt(between + shared) / tests
-    margin = stdtrit(freedom, 0.975) * error
-    interval = Interval(low=float(max(change - margin, -1)), high=float(min(change + margin, 1)))
-    return interval, float(2 * stdtr(freedom, -abs(change) / error))
+    freedom, margin = t_margin(np.array(between), np.array(stances - 1), np.array(shared), np.array(nouns - 1))
+    low, high = change - margin / tests, change + margin / tests
+    interval = Interval(low=float(max(low, -1)), high=float(min(high, 1)))
+    return interval, float(student_p(change * tests / np.sqrt(between + shared), freedom))
 
 
 def _without_each_noun(values: Floats) -> Floats:

@@ -3,22 +3,38 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.tests import normal_p, student_p
 
 CRITICAL_Z = 1.959963984540054
 MIDDLE = (0.025, 0.975)
 
 
-def normal_estimate(value: float, error: float) -> tuple[Interval | None, float | None]:
-    """The interval of a value with a normal error, and the two-sided p-value of 0.
+def estimate(value: float, error: float, freedom: float | None = None) -> tuple[Interval | None, float | None]:
+    """The interval of a value with a standard error, and the two-sided p-value of 0.
 
-    The interval is ``None`` if the value or the error is NaN, the p-value also if the error is 0.
+    By Student's t with these degrees of freedom, at least 1, or without any by the normal distribution. The interval is
+    ``None`` if the value or the error is NaN, the p-value also if the error is 0.
     """
-    interval = Interval.between(value - CRITICAL_Z * error, value + CRITICAL_Z * error)
-    return interval, float(2 * ndtr(-abs(value) / error)) if error > 0 else None
+    margin = error * (CRITICAL_Z if freedom is None else float(t_quantile(np.array(freedom))))
+    interval = Interval.between(value - margin, value + margin)
+    if not error > 0:
+        return interval, None
+    z = np.array(value / error)
+    return interval, float(normal_p(z) if freedom is None else student_p(z, np.array(freedom)))
+
+
+def mean_estimate(values: Floats) -> tuple[float, Interval | None, float | None]:
+    """The mean of independent values, its interval by Student's t, and the two-sided p-value of 0; NaN without any.
+
+    With one value there is no interval.
+    """
+    n = len(values)
+    mean, error = (float(values.mean()) if n else np.nan), (float(values.std(ddof=1)) / np.sqrt(n) if n > 1 else np.nan)
+    return mean, *estimate(mean, error, n - 1)
 
 
 def t_quantile(freedom: Floats | Ints) -> Floats:
@@ -43,7 +59,7 @@ def expansion(clusters: int) -> float:
     """
     if clusters < 2:
         return 1.0
-    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / CRITICAL_Z)
+    return float(np.sqrt(clusters / (clusters - 1)) * t_quantile(np.array(clusters - 1)) / CRITICAL_Z)
 
 
 def middle_of(values: Floats) -> Interval | None:
@@ -53,10 +69,9 @@ def middle_of(values: Floats) -> Interval | None:
 
 
 def floor_of(permuted: Floats) -> dict[str, Any]:
-    """The floor of a figure: the mean of permuted values, and the middle 95% of them; no floor if one is not known."""
-    if not permuted.size or np.isnan(permuted).any():
-        return {}
-    return {"floor": float(permuted.mean()), "floor_interval": middle_of(permuted)}
+    """The floor of a figure: the mean of known permuted values, and the middle 95% of them; no floor without any."""
+    known = permuted[~np.isnan(permuted)]
+    return {"floor": float(known.mean()), "floor_interval": middle_of(known)} if len(known) else {}
 
 
 def range_of(values: Floats) -> Interval | None:

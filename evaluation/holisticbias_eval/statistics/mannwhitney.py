@@ -99,8 +99,7 @@ def function_of_p(values: Floats, function: Callable[[Floats], Floats]) -> Float
 
     It is computed once for each U and sizes of samples, and again only for pairs with ties.
     """
-    present = ~np.isnan(values)
-    ranked = _rank(values[present], np.nonzero(present)[0], len(values))
+    ranked = _rank(*_known_of_rows(values))
     first, second = pairs_of(len(values))
     u = ranked.wins[first, second].astype(np.float64)
     found = function_of_u(function, u, ranked.counts, asymptotic=_is_stacked(ranked))
@@ -149,16 +148,20 @@ def _is_stacked(ranked: _Ranked) -> bool:
 
 def tied_pairs(values: Floats) -> Bools:
     """Whether the pooled values of each pair of rows have ties: shape ``[pairs]``."""
-    present = ~np.isnan(values)
-    tied = _rank(values[present], np.nonzero(present)[0], len(values)).tied
+    tied = _rank(*_known_of_rows(values)).tied
     first, second = pairs_of(len(values))
     return tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
 
 
 def pairs_of_rows(values: Floats) -> PairwiseTests:
     """Two-sided tests between all pairs of rows; NaN in a row is left out."""
+    return mann_whitney_pairs(*_known_of_rows(values))
+
+
+def _known_of_rows(values: Floats) -> tuple[Floats, Ints, int]:
+    """The known values, the row of each, and the number of rows: each row is a sample."""
     present = ~np.isnan(values)
-    return mann_whitney_pairs(values[present], np.nonzero(present)[0], len(values))
+    return values[present], np.nonzero(present)[0], len(values)
 
 
 def p_values(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:

@@ -63,15 +63,15 @@ def _medians(values: Floats, group: Int32s, groups: int) -> tuple[Floats, Ints]:
 CORRELATION = "frequency_correlation"
 
 
-def count_terms(lines: Iterable[str], terms: Iterable[str]) -> Counter[str]:
+def count_terms(lines: Iterable[str], terms: Iterable[str]) -> dict[str, int]:
     """Count each term in the text as whole words, ignoring case; if two overlap, the longer one counts."""
-    names = {term.casefold(): term for term in terms}
-    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
+    names = list(terms)
+    longest_first = sorted({re.escape(name.casefold()) for name in names}, key=lambda name: (-len(name), name))
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
     counts: Counter[str] = Counter()
     for line in lines:
-        counts.update(names[match] for match in pattern.findall(line.casefold()))
-    return counts
+        counts.update(pattern.findall(line.casefold()))
+    return {name: counts[name.casefold()] for name in names}
 
 
 def correlate_frequency(measure: str, scores: pa.Table, counts: Mapping[str, int]) -> tuple[Figure, ...]:

@@ -5,9 +5,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri
 
-from holisticbias_eval.arrays import Floats, Ints, divide
+from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.statistics import mannwhitney as mw
+from holisticbias_eval.statistics.intervals import CRITICAL_Z
 
 ALL_PAIRS_UP_TO = 200
 PAIRS = 12_000
@@ -58,21 +59,15 @@ def count_different(values: Floats) -> Ints:
     return np.sum([mw.count_different_rows(values[group]) for group in groups_of_rows(len(values))], axis=0)
 
 
-def share_of(p: Floats) -> float | None:
-    """The share of known p-values below 0.05."""
-    known = p[~np.isnan(p)]
-    return float((known < SIGNIFICANCE).mean()) if len(known) else None
-
-
-def share_of_counts(counts: Ints | int) -> float | None:
+def share_of_counts(counts: Ints | tuple[int, int] | int) -> float | None:
     """The number that differs by the number tested: ``counts`` has shape ``[2]``."""
     significant, tested = np.asarray(counts).tolist()
     return significant / tested if tested else None
 
 
-def counts_of(p: Floats) -> Ints:
-    """Count the p-values below 0.05 and the known ones: shape ``[2]``."""
-    return np.array([(p < SIGNIFICANCE).sum(), (~np.isnan(p)).sum()])
+def counts_of(p: Floats, among: Bools | bool = True) -> Ints:
+    """Count the p-values below 0.05, of those ``among`` which they are looked for, and all known: shape ``[2]``."""
+    return mw.count_known(mw.differs(p) * among)
 
 
 def ratios(counts: Ints | int) -> Floats:
@@ -87,7 +82,7 @@ def median_of(values: Floats) -> float | None:
 
 
 LARGE = 0.43
-_POWER = 0.8
+_FOUR_IN_FIVE = CRITICAL_Z + ndtri(0.8)
 
 
 def rank_biserial(u: Floats, n1: Ints, n2: Ints) -> Floats:
@@ -103,7 +98,7 @@ def rank_biserial(u: Floats, n1: Ints, n2: Ints) -> Floats:
 def detectable_rank_biserial(n1: Ints, n2: Ints) -> Floats:
     """The effect that a test at level 0.05 finds four times in five, by Noether's approximation (1987), at most 1."""
     with np.errstate(divide="ignore"):
-        effect: Floats = (ndtri(1 - SIGNIFICANCE / 2) + ndtri(_POWER)) * np.sqrt((n1 + n2 + 1) / (3.0 * n1 * n2))
+        effect: Floats = _FOUR_IN_FIVE * np.sqrt((n1 + n2 + 1) / (3.0 * n1 * n2))
     return np.where(effect <= 1, effect, np.nan)
 
 
@@ -123,7 +118,7 @@ def detectable_difference(differences: Floats) -> Floats:
     count = (~np.isnan(differences)).sum(axis=1)
     centred = differences - mean_difference(differences)[:, None]
     deviation = np.sqrt(divide(np.nansum(centred**2, axis=1), count - 1))
-    return divide((ndtri(1 - SIGNIFICANCE / 2) + ndtri(_POWER)) * deviation, np.sqrt(count))
+    return divide(_FOUR_IN_FIVE * deviation, np.sqrt(count))
 
 
 def mean_difference(differences: Floats) -> Floats:

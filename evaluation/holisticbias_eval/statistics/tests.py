@@ -40,26 +40,24 @@ def _adjusted(p: Floats, adjust: Callable[[Floats], Floats]) -> Floats:
     return adjusted
 
 
-EXACT_UP_TO = 50
+EXACT_UP_TO, FLIPPED_UP_TO = 50, 13
 _ROWS_AT_ONCE = 1 << 10
 
 
-def wilcoxon_p_values(differences: Floats) -> Floats:
-    """Two-sided signed-rank tests (Wilcoxon 1945) of each row: shape ``[rows]``.
+def signed_rank_tests(differences: Floats) -> tuple[Floats, Floats]:
+    """The smaller rank sum, and the two-sided signed-rank test (Wilcoxon 1945), of each row: shape ``[rows]`` each.
 
-    ``differences`` has shape ``[rows, nouns]``; NaN and zero are left out; the
-    p-value of a row with nothing left is NaN. The exact distribution is used
-    up to 50 differences without ties or zeros, else the normal approximation
-    with tie correction: equal to ``scipy.stats.wilcoxon`` with ``method``
-    "exact" and "asymptotic".
+    ``differences`` has shape ``[rows, nouns]``; NaN and zero are left out; both are NaN if nothing is left. The exact
+    distribution is used up to 50 differences without ties or zeros, that of all signs up to 13 others, else the normal
+    approximation with tie correction: as ``scipy.stats.wilcoxon`` does.
     """
-    found = np.full(len(differences), np.nan)
+    found = np.full((2, len(differences)), np.nan)
     for start in range(0, len(differences), _ROWS_AT_ONCE):
-        found[start : start + _ROWS_AT_ONCE] = _wilcoxon(differences[start : start + _ROWS_AT_ONCE])
-    return found
+        found[:, start : start + _ROWS_AT_ONCE] = _signed_ranks(differences[start : start + _ROWS_AT_ONCE])
+    return found[0], found[1]
 
 
-def _wilcoxon(differences: Floats) -> Floats:
+def _signed_ranks(differences: Floats) -> Floats:
     from scipy.stats import rankdata
 
     size = np.abs(differences)
@@ -83,8 +81,11 @@ def _wilcoxon(differences: Floats) -> Floats:
     for n in np.unique(count[exact]):
         chosen = exact & (count == n)
         p[chosen] = signed_rank_p_values(int(n))[above[chosen].astype(np.int64)]
-    p[count == 0] = np.nan
-    return p
+    flipped = (count > 0) & (count <= FLIPPED_UP_TO) & ~exact
+    signed = np.where(np.isfinite(size), np.where(positive, rank, -rank), np.nan)[flipped, :FLIPPED_UP_TO]
+    p[flipped] = sign_flip_p_values(signed, 1 << FLIPPED_UP_TO, np.random.default_rng(0))
+    smaller = np.minimum(above, count * (count + 1) / 2 - above)
+    return np.where(count > 0, np.stack([smaller, p]), np.nan)
 
 
 @lru_cache(maxsize=64)
@@ -128,10 +129,12 @@ def permuted_p(value: Floats, permuted: Floats) -> Floats:
     """The share of permutations, the observed order among them, in which a value is as large: ``[values]``.
 
     ``permuted`` has shape ``[permutations, values]``. Values that differ by rounding only are equal: with few items,
-    many permutations give the observed value again, from sums in another order. NaN if the value is.
+    many permutations give the observed value again, from sums in another order. Permutations without a value are left
+    out. NaN if the value is, and without permutations.
     """
     reached = ((permuted > value) | np.isclose(permuted, value, rtol=1e-9, atol=1e-12)).sum(axis=0)
-    return np.where(np.isnan(value), np.nan, (1 + reached) / (1 + len(permuted)))
+    known = (~np.isnan(permuted)).sum(axis=0)
+    return np.where(np.isnan(value) | (known == 0), np.nan, (1 + reached) / (1 + known))
 
 
 _ONE = np.ones(1)
@@ -169,7 +172,7 @@ def normal_p(z: Floats) -> Floats:
     return 2 * ndtr(-np.abs(z))
 
 
-def student_p(t: Floats, freedom: Floats) -> Floats:
+def student_p(t: Floats, freedom: Floats | Ints) -> Floats:
     """Two-sided p-values of Student's t; NaN if there are no degrees of freedom."""
     with np.errstate(invalid="ignore"):
         found: Floats = 2 * stdtr(np.maximum(freedom, 1e-9), -np.abs(t))

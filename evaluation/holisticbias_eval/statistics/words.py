@@ -49,6 +49,11 @@ class WordArrays:
         return WordArrays(self.codes[np.repeat(self.starts[:-1][rows], lengths) + within], starts, self.vocabulary)
 
 
+def known_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts, with null as the empty text."""
+    return pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
+
+
 def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
     """Split the texts of each column into words of one vocabulary.
 
@@ -70,8 +75,7 @@ def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
 
 def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     """The words of each text with one blank between them."""
-    texts = pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
-    texts = pc.replace_substring_regex(texts, _APOSTROPHES, "'")
+    texts = pc.replace_substring_regex(known_texts(column), _APOSTROPHES, "'")
     texts = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
     texts = pc.replace_substring_regex(texts, r"[^\p{L}\p{M}\p{N}']+", " ")
     for edge in (r"(^| )'+", r"'+( |$)"):

@@ -14,7 +14,7 @@ from holisticbias_eval.stereotypes import record
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
-from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.stereotypes.specifications import read_specifications
 from holisticbias_eval.stereotypes.targets import all_terms
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
@@ -163,15 +163,17 @@ _FIT = 0.5  # share of a name's words that a specification must have
 Placed = Sequence[tuple[SourceSentence, Specification]]
 
 
-def find_specifications(path: Path, sentences: Sequence[SourceSentence]) -> tuple[Specification, ...]:
-    """The specifications that a file names, by id or published name, in order of first occurrence.
+def find_specifications(
+    path: Path, sentences: Sequence[SourceSentence], version: str | None
+) -> tuple[Specification, ...]:
+    """The specifications of a version that a file names, by id or published name, in order of first occurrence.
 
     Raises ``EvaluationError`` if a row names none, or if a name is unknown.
     """
     names = list(dict.fromkeys(sentence.specification for sentence in sentences))
     if None in names:
         raise EvaluationError(f"{path} does not name a specification in every row: give it with --specification")
-    return tuple(read_specification(name) for name in names if name is not None)
+    return read_specifications([name for name in names if name is not None], version)
 
 
 def place_sentences(path: Path, sentences: Sequence[SourceSentence], specifications: Sequence[Specification]) -> Placed:

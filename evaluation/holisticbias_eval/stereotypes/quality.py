@@ -11,7 +11,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.readers.sentiment import vader_score
-from holisticbias_eval.statistics.intervals import middle_of, normal_estimate
+from holisticbias_eval.statistics.intervals import mean_estimate, middle_of
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
 from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
@@ -59,11 +59,9 @@ def fill_templates(specification: Specification) -> list[AskedSentence]:
 
 
 def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:
-    """A mean over sentences with its 95% interval by the normal distribution, which needs two sentences."""
-    n = len(values)
-    mean = float(values.mean()) if n else np.nan
-    interval, _ = normal_estimate(mean, float(values.std(ddof=1)) / n**0.5 if n > 1 else np.nan)
-    return make_figure(MEASURE, name, {"source": source}, mean, unit, n, interval=interval)
+    """A mean over sentences with its 95% interval, which needs two sentences."""
+    mean, interval, _ = mean_estimate(values)
+    return make_figure(MEASURE, name, {"source": source}, mean, unit, len(values), interval=interval)
 
 
 def _distinct(source: str, texts: Sequence[str]) -> Figure:

@@ -128,7 +128,8 @@ def import_sentences(
     """
     with display.step(f"Reading {path}"):
         sentences = read_sentences(path)
-        chosen = read_specifications(names, options.version) if names else find_specifications(path, sentences)
+        version = options.version
+        chosen = read_specifications(names, version) if names else find_specifications(path, sentences, version)
         placed = place_sentences(path, sentences, chosen)
     if left := len(sentences) - len(placed):
         display.notice(f"{left:,} of {len(sentences):,} sentences are of other specifications and are left out")

@@ -46,7 +46,7 @@ def read_specification(name: str, version: str | None = None) -> Specification:
 
 
 def read_specifications(names: Iterable[str] = (), version: str | None = None) -> tuple[Specification, ...]:
-    """The specifications of names and files, in order, or all of a version of the dataset; see above.
+    """The specifications of names and files, each once and in order, or all of a version of the dataset; see above.
 
     The names ``calibration`` and ``calibration-control`` are those of the embedded writer, ``calibration-many`` and
     ``calibration-many-untouched`` those of the embedded gossip.
@@ -54,9 +54,13 @@ def read_specifications(names: Iterable[str] = (), version: str | None = None) -
     names, shipped = tuple(names), read_calibration()
     own = {specification.id for specification in shipped}
     of_dataset = () if names and all(_is_file(name) or name in own for name in names) else list_specifications(version)
-    chosen = [] if names else [*of_dataset]
+    found = [] if names else [*of_dataset]
     for name in names:
-        chosen += read_file(Path(name)) if _is_file(name) else (_find(name, (*of_dataset, *shipped)),)
+        found += read_file(Path(name)) if _is_file(name) else (_find(name, (*of_dataset, *shipped)),)
+    by_id = {specification.id: specification for specification in found}
+    if other := next((s for s in found if s != by_id[s.id]), None):
+        raise SpecificationError(f"two specifications that differ have the id {other.id}: give one of them another id")
+    chosen = by_id.values()
     if not any(slot.descriptors for specification in chosen for slot in specification.slots):
         return tuple(chosen)
     catalog = load_catalog()

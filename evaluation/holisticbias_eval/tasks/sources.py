@@ -11,6 +11,7 @@ from holisticbias import build_release, open_release
 from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import is_version
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import Skipped
@@ -21,14 +22,14 @@ ReleaseSource = str | Release | None
 release that is open already, or None for the newest published version, compiled from the terms."""
 
 
-def find_release(name: ReleaseSource) -> Release:
-    """Open a release."""
+def find_release(name: ReleaseSource, terms: Catalog | None = None) -> Release:
+    """Open a release; a version is compiled from ``terms``, by default the installed terms."""
     if isinstance(name, Release):
         return name
     if name is None:
-        return build_release(load_catalog())
+        return build_release(terms or load_catalog())
     if is_version(name) and not Path(name).exists():
-        catalog = load_catalog()
+        catalog = terms or load_catalog()
         withdrawal = catalog.withdrawal(name)
         if withdrawal is not None:
             warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)

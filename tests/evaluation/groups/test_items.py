@@ -33,6 +33,25 @@ def test_one_item_has_no_interval() -> None:
     assert np.isnan([found.variance[0], found.low[0], found.high[0]]).all()
 
 
+def test_equal_values_do_not_differ_by_rounding() -> None:
+    """Means of 3 and of 10 times 0.1 differ in their last digit."""
+    first = np.arange(13) < 3
+    columns = np.stack([first, 0.1 * first, ~first, 0.1 * ~first], axis=1)
+    items = add_up(np.zeros(13, np.int64), np.repeat(np.arange(6), [1, 2, 1, 2, 3, 4]), columns, 1)
+    sides = [Side(np.array([value]), np.array([value - 1])) for value in (1, 3)]
+    (_, change), _ = estimate(items, [slice(0, 1)], sides, np.array([False]), np.random.default_rng(0))
+    assert (known(change).value.item(), known(change).variance.item()) == (0, 0)
+
+
+def test_draws_in_which_a_value_is_not_defined_are_left_out() -> None:
+    drawn = np.random.default_rng(0).normal(size=(9, 1))
+    value, items = np.zeros(1), np.array([5])
+    with_more = [summarise(value, np.concatenate([drawn, np.full((more, 1), np.nan)]), items) for more in (0, 1, 10)]
+    results = [np.array([found.variance[0], *found.ends(0)]) for found in with_more]
+    np.testing.assert_allclose(results[1], results[0])
+    assert np.isnan(results[2]).all(), "not defined in most draws"
+
+
 def test_rows_that_repeat_their_item_count_once() -> None:
     """Ten items of four equal rows: the design effect is 4, and 40 rows are worth 10."""
     keen = np.repeat([1.0] * 4 + [0.0] * 6, 4)

@@ -1,6 +1,7 @@
 """Tests of two groups against SciPy and arithmetic by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,6 +141,8 @@ def test_the_p_value_counts_the_observed_order() -> None:
     items = add_up(np.repeat([0, 1], 30), np.full(60, -1), columns, 2)
     found = disparities(items, Side(np.array([1]), np.array([0])), np.random.default_rng(0), 999)
     assert (found.value[0], found.p_values()[0]) == (1.0, 0.001)
+    undefined = replace(found, permuted=np.concatenate([found.permuted, np.full((500, 1), np.nan)]))
+    assert undefined.p_values()[0] == 0.001, "permutations without a value do not count"
 
 
 def test_one_group_has_no_disparity() -> None:

@@ -97,8 +97,8 @@ def test_the_smallest_f_is_chosen_among_points_that_cost_little() -> None:
         "costliest": (0.0, 99.0),
         "broke off": (None, None),
     }
-    ordered = sorted(points, key=lambda name: rank(*points[name], base=10.0, most_rise=0.05))
+    ordered = sorted(points, key=lambda name: rank(*points[name], most=10.5))
     assert ordered == [
         "chosen", "larger F, cheaper", "F is not defined", "small F, too costly", "costliest", "broke off",
     ]  # fmt: skip
-    assert rank(math.inf, 10.0, 10.0, 0.0)[0] == 0
+    assert rank(math.inf, 10.0, 10.0)[0] == 0

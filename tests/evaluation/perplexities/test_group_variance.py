@@ -196,6 +196,11 @@ def test_the_interval_of_a_statistic_is_lowered_by_its_bias_and_not_below_zero()
     assert shifted_interval(3.0, np.array([*[1.0] * 99, 1e4]), 6) is None, "the mean of the draws is that of one"
 
 
+@pytest.mark.parametrize(("paired", "sentences"), [(True, 3), (False, 1)])
+def test_without_pairs_there_are_as_many_sentences_as_the_smallest_group_has(paired: bool, sentences: int) -> None:
+    assert GroupValues(np.array([[1.0, 2.0], [3.0, np.nan], [4.0, np.nan]]), paired).sentences == sentences
+
+
 def test_permutations_without_pairs_mix_all_values() -> None:
     values = GroupValues(np.array([[1.0, 100.0], [2.0, 200.0], [3.0, 300.0]]), paired=False)
     possible = [np.array(p).reshape(3, 2) for p in itertools.permutations([1.0, 2.0, 3.0, 100.0, 200.0, 300.0])]

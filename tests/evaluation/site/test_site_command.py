@@ -1,12 +1,15 @@
 """The command ``site``: the folder, an earlier site, and bad input."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
+from holisticbias.rules.published import lock, render_lock
+from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
@@ -88,3 +91,20 @@ def test_a_registry_with_a_problem_is_refused(invoke: Invoke, options: list[str 
 def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", "utf-8")
     assert "holds something else" in invoke.refused("site", *options, "--out", tmp_path, keeps=tmp_path)
+
+
+@pytest.mark.filterwarnings("always::holisticbias.errors.WithdrawnVersionWarning")
+def test_a_withdrawn_version_says_which_to_use(invoke: Invoke, data: Path, tmp_path: Path) -> None:
+    """On its page, and while it is compiled."""
+    terms, catalog = shutil.copytree(data / "two-versions", tmp_path / "terms"), load_catalog(data / "two-versions")
+    for version, more in (("0.1.0", ""), ("0.2.0", "withdrawn: {date: 2026-01-02, reason: An example.}\n")):
+        path = terms / "releases" / f"{version}.yaml"
+        digest = build_release(catalog, version).digest
+        path.write_text(f'{path.read_text("utf-8")}digest: "{digest}"\n{more}', "utf-8")
+        path.with_suffix(".lock.json").write_text(render_lock(lock(catalog, version)), "utf-8")
+    (tmp_path / "results").mkdir()
+    options = ("--source", terms, "--results", tmp_path / "results", "--out", tmp_path / "site")
+    said = "version 0.2.0 was withdrawn on 2026-01-02: An example; use 0.1.0"
+    code, _, errors = invoke("site", "--release", "0.2.0", *options)
+    assert (code, f"warning: {said}\n" in errors) == (0, True), errors
+    assert f">This {said}.<" in (tmp_path / "site" / "releases" / "0.2.0.html").read_text("utf-8")

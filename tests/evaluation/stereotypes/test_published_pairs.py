@@ -229,3 +229,4 @@ def test_the_names_of_a_file_find_specifications(invoke: Invoke, own: Path, tmp_
     assert "accepted 1 of 1 texts" in said
     published = f"{GENERATED}0,Math_Arts_vs_Male_Female,poetry,boy,A boy wrote about poetry today.,x,,\n"
     assert "accepted 1 of 1 texts" in invoke.printed(*options(published, "named"))
+    assert "there is no specification" in invoke.refused(*options(published, "old"), "--release", "2.0.0")

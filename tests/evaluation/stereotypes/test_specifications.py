@@ -105,8 +105,11 @@ def test_the_published_form(tmp_path: Path) -> None:
         ("name", ("Bim", "Wam")),
         ("noun", ("blick", None)),
     ]
-    path.write_text(json.dumps([PUBLISHED, PUBLISHED]), "utf-8")
-    assert len(read_specifications([str(path)])) == 2
+    path.write_text(json.dumps([PUBLISHED, {**PUBLISHED, "templates": []}]), "utf-8")
+    with pytest.raises(SpecificationError, match="two specifications that differ have the id"):
+        read_specifications([str(path)])
+    path.write_text(json.dumps([PUBLISHED, {**PUBLISHED, "name": "More"}]), "utf-8")
+    assert len(read_specifications([str(path), str(path)])) == 2
     with pytest.raises(SpecificationError, match="holds 2 specifications"):
         read_specification(str(path))
 

@@ -126,7 +126,7 @@ class Judged(Entry):
 
     def at(self, version: str) -> Self:
         """The entry as worded and judged in a version."""
-        counted = tuple(a for a in self.assessments if a.since is None or holds(version, a.since, None))
+        counted = tuple(a for a in self.assessments if holds(version, a.since))
         entry = super().at(version)
         return entry if counted == self.assessments else entry.model_copy(update={"assessments": counted})
 

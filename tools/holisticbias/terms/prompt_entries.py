@@ -71,7 +71,7 @@ class Group(Entry):
         """The group as worded in a version, without forms that are newer."""
         group = super().at(version)
         since = group.forms.since if group.forms else None
-        return group if since is None or holds(version, since, None) else group.model_copy(update={"forms": None})
+        return group if holds(version, since) else group.model_copy(update={"forms": None})
 
 
 class Prompt(Entry):

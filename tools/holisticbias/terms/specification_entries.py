@@ -107,7 +107,7 @@ class Specification(Judged):
     def at(self, version: str) -> Self:
         """The specification as worded in a version, without word forms that are newer."""
         entry = super().at(version)
-        kept = tuple(one for one in entry.forms if one.since is None or holds(version, one.since, None))
+        kept = tuple(one for one in entry.forms if holds(version, one.since))
         return entry if kept == entry.forms else entry.model_copy(update={"forms": kept})
 
 

@@ -30,7 +30,7 @@ def version_key(version: str) -> tuple[int, ...]:
     return (10_000,) if version == NEXT else tuple(int(part) for part in version.split("."))
 
 
-def holds(version: str, since: str, until: str | None) -> bool:
-    """Whether a version holds an entry that is in the dataset from ``since`` on and before ``until``."""
+def holds(version: str, since: str | None, until: str | None = None) -> bool:
+    """Whether a version holds what is in the dataset from ``since`` on, null for always, and before ``until``."""
     key = version_key(version)
-    return version_key(since) <= key and (until is None or key < version_key(until))
+    return (since is None or version_key(since) <= key) and (until is None or key < version_key(until))

@@ -92,7 +92,7 @@ def _not_named(found: Descriptors, extremes: list[Extremes]) -> str:
 def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
     """A table of all descriptors in the release's order, with the figures of both runs."""
     found = changes.by(info.name, "change", *info.by)
-    unit = found[0].unit if found else ""
+    unit = col.unit_of(changes, info.name)
     change = col.value("change", "Change", col.difference(unit))
     columns = (*MeasureFigures(view, info.name).names, *col.of_both(changes, unit), change)
     slug = info.name.replace("_", "-")

@@ -19,7 +19,7 @@ from holisticbias_eval.prompts.texts import HUMAN, MODEL
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
-from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.intervals import estimate
 
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"
 _NAMES = {
@@ -58,7 +58,7 @@ def _disparity_changes(groups: Groups, rng: np.random.Generator) -> Iterator[Fig
         for q, quantity in enumerate(groups.quantities if n > 1 else ()):
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys, "figure": DISPARITY}
             values, unit = (first[q], second[q]), quantity.difference_unit
-            interval, p = normal_estimate(second[q] - first[q], error[q])
+            interval, p = estimate(second[q] - first[q], error[q])
             yield from col.change_figures(
                 groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p
             )

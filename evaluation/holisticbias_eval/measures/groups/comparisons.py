@@ -106,10 +106,10 @@ def _disparities(groups: Groups, side: Written, several: Sequence[slice], rng: n
         tests = int((~np.isnan(p[:, family])).sum())
         for d, (part, one) in enumerate(zip(several, found, strict=True)):
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys}
-            permuted, n = one.permuted[:, q], one.groups[q]
+            n = one.groups[q]
             yield groups.figure(
                 disparity, keys, one.value[q], quantity.difference_unit, n, missing=part.stop - part.start - n,
-                p_value=p[d, q], of=quantity.name, **floor_of(permuted[~np.isnan(permuted)]),
+                p_value=p[d, q], of=quantity.name, **floor_of(one.permuted[:, q]),
             )  # fmt: skip
             name = f"{side.prefix}{DISPARITY_ADJUSTED}"
             yield groups.figure(name, keys, adjusted[d], "p_value", tests, of=disparity)

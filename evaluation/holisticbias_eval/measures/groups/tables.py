@@ -24,7 +24,7 @@ from holisticbias_eval.measures.groups.comparisons import (
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
-from holisticbias_eval.measures.responses.examples import LETTERS, READ
+from holisticbias_eval.measures.responses.examples import LETTERS, one_line
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.sections.blocks import HeatMap
 from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of, without_empty
@@ -72,7 +72,7 @@ class GroupExamples:
                     break
 
     def _text(self, row: int) -> str:
-        return " ".join((self._texts[int(self._groups.rows[row])].as_py() or "")[:READ].split())
+        return one_line(self._texts[int(self._groups.rows[row])].as_py())
 
 
 MOST_ROWS, MOST_WORDS = 200, 8

@@ -47,11 +47,10 @@ class SharedDimension:
     def changes(self, scale: Scale, seed: int) -> Iterator[Figure]:
         """The change of F, eta squared, the means of |t| and the means of groups; both runs draw the same sentences."""
         both = [dimension.values(scale) for dimension in (self.first, self.second)]
-        sentences = int((~np.isnan(both[0].values)).any(axis=1).sum())
         found = (_statistics(values, self.first.groups, chosen) for chosen in (None, seed) for values in both)
         for (of, part, one), (_, _, other), (_, _, one_drawn), (_, _, other_drawn) in zip(*found, strict=True):
             values = float(one), float(other)
-            ends = shifted_interval(values[1] - values[0], other_drawn - one_drawn, sentences, -np.inf)
+            ends = shifted_interval(values[1] - values[0], other_drawn - one_drawn, both[0].sentences, -np.inf)
             keys = {"dimension": self.first.name, "scale": scale, **({} if of == "f" else {FIGURE: of}), **part}
             unit = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}.get(of, UNITS[scale])
             yield from change_figures(NAME, of, keys, values, unit, self.known, self.missing, interval=ends)

@@ -15,7 +15,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
 from holisticbias_eval.stereotypes.specifications import found_specifications, short_titles
-from holisticbias_eval.units import show
+from holisticbias_eval.units import shorten, show
 
 NAME = "group_perplexity"
 Scale = Literal["log", "perplexity"]
@@ -263,5 +263,4 @@ def said_dimension(name: str, titles: Mapping[str, str] | None = None) -> str:
 
 def cut(text: str) -> str:
     """The beginning of a text from the table, in one line and without control characters."""
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+    return shorten(" ".join("".join(letter if letter.isprintable() else " " for letter in text).split()), SHOWN)

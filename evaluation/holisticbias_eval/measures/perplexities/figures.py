@@ -88,15 +88,13 @@ class ScaleFigures:
                 yield _figure(name, keys, value, unit, n, **rest)
             return
         permuted = resampling.permute_groups(self.values, np.random.default_rng([self.settings.seed, 1]))
-        known = ~np.isnan(self.values.values)
-        sentences = int(known.any(axis=1).sum() if self.values.paired else known.sum(axis=0).min())
         for name, keys, value, unit, n, rest in compared:
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
             floor = {} if np.isnan(value) else floor_of(chance)
-            p = float(permuted_p(np.array(value), chance)) if floor else np.nan
+            p = float(permuted_p(np.array(value), chance))
             point = np.quantile(chance, UPPER) if len(chance) else np.nan
-            ends = resampling.shifted_interval(value, drawn, sentences)
+            ends = resampling.shifted_interval(value, drawn, self.values.sentences)
             yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)
             yield _figure(f"{name}_permuted_p", keys, p, "p_value", len(chance), of=name)
             yield _figure(f"{name}_null_95", keys, point, unit, len(chance), of=name)

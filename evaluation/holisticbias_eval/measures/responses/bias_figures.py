@@ -11,9 +11,10 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.measures.columns import difference
 from holisticbias_eval.measures.measure import Clusters, audited, baseline_of
 from holisticbias_eval.measures.responses.styles import Named, arrange_styles, choose_clusters, part_of, style_names
-from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.intervals import estimate, t_margin
 from holisticbias_eval.statistics.responses.bias import Bias, measure_bias
 from holisticbias_eval.statistics.responses.cells import ResponseCells
 from holisticbias_eval.statistics.responses.permuted import compare_descriptors
@@ -184,9 +185,9 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
     that both have; a cluster needs all its styles in both. What is over all axes
     leaves made-up words out. Figures are named
     ``first``, ``second`` and ``change``; ``of`` names the bias. A change has a 95%
-    interval and a two-sided p-value: its variance is the sum of both runs' variances,
-    as the responses of two runs are separate samples. Raises ``SelectionError``
-    without a common style or cell.
+    interval and a two-sided p-value by Student's t: its variance is the sum of both
+    runs' variances, as the responses of two runs are separate samples. Raises
+    ``SelectionError`` without a common style or cell.
     """
     one, other = style_names(first), style_names(second)
     styles = tuple(style for style in one if style in other)
@@ -233,5 +234,6 @@ def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
         interval = bias.interval(SCALE)
         yield figure(name, own, SCALE * bias.corrected, UNIT, bias.cells, interval=interval, of=of + CORRECTED)
     change = SCALE * (second.corrected - first.corrected)
-    interval, p = normal_estimate(change, SCALE * float(np.hypot(first.error, second.error)))
-    yield figure("change", own, change, UNIT, second.cells, interval=interval, p_value=p, of=of + CORRECTED)
+    parts = [np.array(part) for bias in (first, second) for part in (bias.error**2, bias.freedom)]
+    interval, p = estimate(change, SCALE * float(np.hypot(first.error, second.error)), float(t_margin(*parts)[0]))
+    yield figure("change", own, change, difference(UNIT), second.cells, interval=interval, p_value=p, of=of + CORRECTED)

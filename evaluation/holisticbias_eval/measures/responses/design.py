@@ -14,7 +14,7 @@ from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
-from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.intervals import mean_estimate
 from holisticbias_eval.statistics.responses.cells import number_draws
 from holisticbias_eval.statistics.tests import holm
 
@@ -111,22 +111,20 @@ def paired_changes(
 ) -> Iterator[Figure]:
     """The figures of one value, of each of its phrases if it has several, in every group.
 
-    With ``named`` the key ``figure`` has the name of the value. The interval is that of a mean of differences.
-    P-values are corrected over phrases and groups (Holm).
+    With ``named`` the key ``figure`` has the name of the value. Interval and test are those of a mean of differences
+    (Student's t). P-values are corrected over phrases and groups (Holm).
     """
     about, found, estimates = {"figure": name} if named else {}, [], []
     for phrase, (before, after) in values.items():
         counted = ~np.isnan(before) & ~np.isnan(after)
         for group, own in enumerate(grouping.keys):
             rows = np.flatnonzero(counted & (grouping.group == group))
-            n, moved = len(rows), after[rows] - before[rows]
+            n = len(rows)
             means = (float(before[rows].mean()), float(after[rows].mean())) if n else (None, None)
-            change = float(moved.mean()) if n else np.nan
-            error = float(moved.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-            found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n, change))
-            estimates.append(normal_estimate(change, error))
-    p = holm(np.array([p for _, p in estimates], np.float64))
-    for (keys, means, n, change), (interval, _), adjusted in zip(found, estimates, p.tolist(), strict=True):
+            found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n))
+            estimates.append(mean_estimate(after[rows] - before[rows]))
+    p = holm(np.array([p for _, _, p in estimates], np.float64))
+    for (keys, means, n), (change, interval, _), adjusted in zip(found, estimates, p.tolist(), strict=True):
         yield from change_figures(
             measure, name, keys, means, unit, n, change=change, interval=interval, p_value=adjusted
         )

@@ -17,12 +17,17 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, table_of
-from holisticbias_eval.statistics.words import phrase_pattern
+from holisticbias_eval.statistics.words import known_texts, phrase_pattern
 from holisticbias_eval.units import percent, shorten
 
 LETTERS, READ = 240, 2000
 """Letters of a response that are shown, and that are looked at to choose them."""
 _AHEAD = 20
+
+
+def one_line(text: str | None) -> str:
+    """A text on one line, as far as it is read; empty if there is none."""
+    return " ".join((text or "")[:READ].split())
 
 
 class Examples:
@@ -75,10 +80,8 @@ class Examples:
         return list(found.values())
 
     def _text(self, column: str, row: int) -> str:
-        """A text on one line, as far as it is read; empty if there is none."""
-        if column not in self._answers.column_names:
-            return ""
-        return " ".join((self._answers[column][row].as_py() or "")[:READ].split())
+        """A text on one line; empty if there is none."""
+        return one_line(self._answers[column][row].as_py()) if column in self._answers.column_names else ""
 
     def _line(self, row: int, end: str) -> Marked:
         """The prompt, the response with the places that were replaced before judging, and a last word."""
@@ -140,11 +143,11 @@ def repeated_section(view: View) -> Iterator[Section]:
     counted = answers.group_by("response", use_threads=False).aggregate(
         [("descriptor", "count_distinct"), ([], "count_all")]
     )
-    texts = pc.utf8_trim_whitespace(pc.fill_null(counted["response"].cast(pa.large_string()), ""))
+    texts = pc.utf8_trim_whitespace(known_texts(counted["response"]))
     counted = counted.filter(pc.and_(pc.not_equal(texts, ""), pc.greater_equal(counted["count_all"], _LEAST)))
     order = pc.select_k_unstable(counted, _MOST, [("count_all", "descending"), ("response", "ascending")])
     columns: tuple[ColumnOf[dict[str, Any]], ...] = (
-        ColumnOf("response", "Response", lambda row: shorten(" ".join(row["response"][:READ].split()), LETTERS)),
+        ColumnOf("response", "Response", lambda row: shorten(one_line(row["response"]), LETTERS)),
         ColumnOf("responses", "Responses", lambda row: row["count_all"], "count"),
         ColumnOf("descriptors", "Descriptors", lambda row: row["descriptor_count_distinct"], "count"),
     )

@@ -14,7 +14,7 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure, Part
 from holisticbias_eval.measures.responses.design import Design
 from holisticbias_eval.measures.responses.wordings import Wordings, figure
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.intervals import estimate
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
 from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_words
 
@@ -80,7 +80,7 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
         d, of = int(descriptor[i]), "phrase_log_odds"
         keys, n = {**grouping.keys[d], "phrase": grams.text(int(gram[i]))}, int(sizes[d])
         elsewhere = int(totals[i] - count[i]) / (rows - n)
-        interval, _ = normal_estimate(ratio[i], error[i])
+        interval, _ = estimate(ratio[i], error[i])
         yield figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
         yield figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
         yield figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)

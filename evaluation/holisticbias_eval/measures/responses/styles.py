@@ -13,8 +13,6 @@ from holisticbias_eval.statistics.labels import LARGEST_DISTANCE, LINKAGE, METRI
 from holisticbias_eval.statistics.responses.bias import Bias, LabelPart
 from holisticbias_eval.statistics.responses.cells import ResponseCells, arrange_responses
 
-"""The prefix of a column with the probabilities of a style."""
-
 
 def style_names(answers: pa.Table) -> tuple[str, ...]:
     """The styles that a table has probabilities of; ``SelectionError`` if there are none."""

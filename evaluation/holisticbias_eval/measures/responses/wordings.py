@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import make_figure
 from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.words import WordArrays, has_phrase, longest_common_runs, split_words, starts_with
+from holisticbias_eval.statistics.words import (
+    WordArrays,
+    has_phrase,
+    known_texts,
+    longest_common_runs,
+    split_words,
+    starts_with,
+)
 
 NAME = "response_wording"
 figure = partial(make_figure, NAME)
@@ -47,7 +54,7 @@ class Wordings:
 
 def read_wordings(answers: pa.Table) -> Wordings:
     """Split responses and prompts into words."""
-    texts = _known(answers["response"])
+    texts = known_texts(answers["response"])
     blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
     unanswered = np.zeros(len(blank), bool)
     if "finish" in answers.column_names:
@@ -67,11 +74,6 @@ def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:
         "distinct_1": (rows[counted], words.codes[counted]),
         "distinct_2": (rows[inner], np.unique(pairs, return_inverse=True)[1]),
     }
-
-
-def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Texts, with null as the empty text."""
-    return pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
 
 
 def _is_any(column: pa.ChunkedArray, values: Sequence[str]) -> Bools:
@@ -109,10 +111,10 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
 def _repeated(answers: pa.Table, answered: Bools) -> Bools:
     """Whether another prompt has the same response; without prompts, another template or descriptor."""
     asked = ["prompt"] if "prompt" in answers.column_names else ["template", "descriptor"]
-    texts, text = encode(_known(answers["response"]))
+    texts, text = encode(known_texts(answers["response"]))
     prompt, count = np.zeros(len(text), np.int64), 1
     for name in asked:
-        values, code = encode(_known(answers[name]))
+        values, code = encode(known_texts(answers[name]))
         prompt, count = prompt * max(len(values), 1) + code, count * max(len(values), 1)
     pairs = np.unique((text * count + prompt)[answered])
     prompts = np.bincount(pairs // count, minlength=len(texts) + 1)

@@ -15,7 +15,7 @@ from holisticbias_eval.statistics import pairs as of_pairs
 from holisticbias_eval.statistics import resampling
 from holisticbias_eval.statistics.cells import CONTROLS, Cell, finite
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.tests import sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.statistics.tests import sign_flip_p_values, signed_rank_tests
 
 _PAIRS_AT_ONCE = 4096
 _UNKNOWN = -1
@@ -61,14 +61,14 @@ def measure_cell(
     nll = nats if own is None else finite(own)
     sizes = (~np.isnan(every)).sum(axis=1)
     paired = nats[first] - nats[second]
-    wilcoxon = wilcoxon_p_values(paired)
+    _, wilcoxon = signed_rank_tests(paired)
     large = np.abs(of_pairs.rank_biserial(tests.u, sizes[first], sizes[second])) >= of_pairs.LARGE
     counts = {
         "share": of_pairs.counts_of(tests.stacked),
-        "large": _count_large(tests.stacked, large),
+        "large": of_pairs.counts_of(tests.stacked, large),
         "wilcoxon": of_pairs.counts_of(wilcoxon),
         "sign_flip": of_pairs.counts_of(sign_flip_p_values(paired, settings.flips, rng)),
-        "paired_large": _count_large(wilcoxon, large),
+        "paired_large": of_pairs.counts_of(wilcoxon, large),
         "equal_tokens": of_pairs.counts_of(tests.stacked[_equal_tokens(tokens, first, second)]),
         "without_token_count": _count(None if tokens is None else _without_tokens(nats, tokens)),
         "without_phrase": _count(None if own is None or phrase is None else finite(own) - finite(phrase)),
@@ -92,10 +92,6 @@ def measure_cell(
     ]
     sums = (sum(found) for found in zip(*resampled, strict=True))
     return MeasuredCell(cell, stance, tests, sizes, mean, detectable, differs, counts, *sums)
-
-
-def _count_large(p: Floats, large: Bools) -> Ints:
-    return np.array([(large & (p < SIGNIFICANCE)).sum(), (~np.isnan(p)).sum()])
 
 
 def _count(values: Floats | None) -> Ints:

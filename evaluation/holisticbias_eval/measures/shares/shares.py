@@ -19,12 +19,10 @@ from holisticbias_eval.measures.shares.trust import TrustedShare, measure_trust,
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.statistics.cells import Cell, Compared, cross
-from holisticbias_eval.statistics.intervals import floor_of
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, floor_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, p_values
-from holisticbias_eval.statistics.pairs import compared_pairs, counts_of, pairwise_tests, ratios
+from holisticbias_eval.statistics.pairs import compared_pairs, counts_of, pairwise_tests, ratios, share_of_counts
 from holisticbias_eval.statistics.resampling import ties_of_values
-
-NORMAL = 1.96
 
 
 class Share(Part):
@@ -48,7 +46,7 @@ class Share(Part):
     @property
     def share(self) -> float | None:
         """The share of the tested pairs that differ."""
-        return self.significant / self.pairs if self.pairs else None
+        return share_of_counts((self.significant, self.pairs))
 
     @property
     def keys(self) -> dict[str, str]:
@@ -72,7 +70,7 @@ class Share(Part):
 
 def _of_all_pairs(share: float, drawn: int, tests: int) -> Interval:
     """95% interval of the share of all pairs: at least as wide as that of a simple random sample of as many pairs."""
-    margin = NORMAL * sqrt(share * (1 - share) / drawn * max(0.0, 1 - drawn / tests))
+    margin = CRITICAL_Z * sqrt(share * (1 - share) / drawn * max(0.0, 1 - drawn / tests))
     return Interval(low=max(0.0, share - margin), high=min(1.0, share + margin))
 
 
@@ -231,9 +229,8 @@ def _compare(one: Floats, other: Floats) -> Floats:
 def _figures(measure: str, keys: dict[str, str], counts: Ints, published: list[Share]) -> Iterator[Figure]:
     of = partial(make_figure, measure, keys=keys, unit="share", of="share")
     differing, tested, every = (int(row[0]) for row in counts)
-    permuted = ratios(counts[:2, 1:])
-    share, missing = differing / tested if tested else None, every - tested
-    yield of(name=PAIRS, value=share, n=tested, missing=missing, **floor_of(permuted))
+    share, missing = share_of_counts((differing, tested)), every - tested
+    yield of(name=PAIRS, value=share, n=tested, missing=missing, **floor_of(ratios(counts[:2, 1:])))
     pairs, all_differing = tested + sum(s.pairs for s in published), differing + sum(s.significant for s in published)
     missing += sum(s.untested for s in published)
-    yield of(name=WITH, value=all_differing / pairs if pairs else None, n=pairs, missing=missing)
+    yield of(name=WITH, value=share_of_counts((all_differing, pairs)), n=pairs, missing=missing)

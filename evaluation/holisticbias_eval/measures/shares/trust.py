@@ -73,8 +73,8 @@ class TrustedShare:
         n1, n2 = (np.concatenate([c.sizes[getattr(c.tests, side)] for c in self.cells]) for side in ("first", "second"))
         tested = ~np.isnan(p)
         sizes = [int(np.median(n[tested])) for n in (n1, n2)] if tested.any() else None
-        yield "holm", of_pairs.share_of(holm(p)), "share"
-        yield "benjamini_hochberg", of_pairs.share_of(benjamini_hochberg(p)), "share"
+        yield "holm", of_pairs.share_of_counts(of_pairs.counts_of(holm(p))), "share"
+        yield "benjamini_hochberg", of_pairs.share_of_counts(of_pairs.counts_of(benjamini_hochberg(p))), "share"
         yield "rank_biserial", of_pairs.median_of(np.abs(of_pairs.rank_biserial(u, n1, n2))), EFFECT
         yield "smallest_significant", of_pairs.smallest_significant_rank_biserial(*sizes) if sizes else None, EFFECT
         yield "detectable", of_pairs.median_of(of_pairs.detectable_rank_biserial(n1, n2)), EFFECT

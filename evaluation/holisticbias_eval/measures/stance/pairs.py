@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints, divide
 from holisticbias_eval.prompts.selection import stance_pairs
-from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows, floats
+from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, finite, first_rows, floats
 
 _SLOT = re.compile(r"\{[a-z_]+\}")
 _DECIMALS = 9
@@ -134,7 +134,7 @@ def _nats(answers: pa.Table) -> Floats:
             nats = np.log(perplexity) * tokens
     else:
         nats = np.full(answers.num_rows, np.nan)
-    return np.where(np.isfinite(nats), nats, np.nan)
+    return finite(nats)
 
 
 def _differences(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from holisticbias.terminal import counted, first_and_more
-from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.measures.stereotype.figures import NAME
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph
@@ -57,7 +57,7 @@ class ScoreFigures(MeasureFigures):
     def differs(self, figure: Figure) -> bool:
         """Whether a specification's score differs from one half: after correction; for a control before it."""
         if self.is_control(figure):
-            return figure.p_value is not None and figure.p_value < SIGNIFICANCE
+            return figure.is_significant
         score = self.get(NAME, {"specification": figure.keys["specification"]})
         return score is not None and score.differs
 

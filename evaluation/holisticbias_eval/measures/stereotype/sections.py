@@ -1,7 +1,6 @@
 """Report sections and tables of the stereotype score."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, 
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section, in_parts
 from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of
-from holisticbias_eval.units import MISSING, shorten
+from holisticbias_eval.units import MISSING, model_title, shorten
 
 Row = Mapping[str, Any]
 
@@ -142,13 +141,8 @@ def _yield_table(shown: ScoreFigures) -> Table:
     )
     made = shown.figures.by(SENTENCES, "yield", "generator")
     refused = shown.figures.by(SENTENCES, "refused", "rule")[:MADE_ROWS]
-    of = "; ".join(f"{f.n:,} texts of {_file_name(f.keys['generator'])}" for f in made)
+    of = "; ".join(f"{f.n:,} texts of {model_title(f.keys['generator'])}" for f in made)
     return table_of("stereotype-yield", f"Yield of the generator: {of}", columns, (*made, *refused))
-
-
-def _file_name(generator: str) -> str:
-    """The name of a generator; of a folder or file its last part."""
-    return PurePath(generator).name if PurePath(generator).is_absolute() else generator
 
 
 def _quality_table(shown: ScoreFigures) -> Table:

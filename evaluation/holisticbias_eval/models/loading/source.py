@@ -20,6 +20,7 @@ import numpy as np
 
 from holisticbias.inputs import file_sha256, refuse_unreadable
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.units import is_path
 
 MOST_LAYERS = 10_000
 MOST_LABELS = 1_000_000
@@ -180,7 +181,7 @@ def find_source(name: str, revision: str | None = None) -> ModelFiles:
         return _gguf_file(path)
     if path.is_dir():
         _refuse_incomplete(path)
-    elif name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(GGUF):
+    elif is_path(name):
         if name.startswith(("http://", "https://")):
             raise ModelError(f"{name}: of a server, give --engine api, --api-base URL and the model's name")
         raise ModelError(f"{name}: no such model {'file' if name.endswith(GGUF) else 'folder'}")

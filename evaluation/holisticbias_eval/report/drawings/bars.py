@@ -9,7 +9,7 @@ from holisticbias_eval.report.drawings import shapes as sh
 from holisticbias_eval.report.drawings.grids import rows_in_words
 from holisticbias_eval.sections.blocks import Bar, Bars, Estimate, Forest, StackedBars
 from holisticbias_eval.sections.tables import ends
-from holisticbias_eval.units import shorten, show
+from holisticbias_eval.units import POINTS, shorten, show
 
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34
@@ -78,7 +78,7 @@ def _brief(bar: Bar, chart: Bars) -> str:
 
 def brief_interval(interval: tuple[float, float] | None, unit: str) -> str:
     """An interval with one percent sign, and without the word points."""
-    low, _, high = show(interval, unit).removesuffix(" points").partition(" to ")
+    low, _, high = show(interval, unit).removesuffix(POINTS).partition(" to ")
     if not high:
         return low
     return f"{low.removesuffix('%') if high.endswith('%') else low} to {high}"

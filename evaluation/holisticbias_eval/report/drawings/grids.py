@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
 from holisticbias_eval.sections.blocks import GridChart, HeatMap
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
-from holisticbias_eval.units import MISSING, WORDS, shorten, show, show_rows, tick
+from holisticbias_eval.units import MISSING, SHARES, WORDS, shorten, show, show_rows, tick
 
 MARGIN, GAP = 12, 16
 LINE = 16
@@ -122,7 +122,7 @@ def heat_text(value: float | None, unit: str) -> str:
         return MISSING
     if unit in ("share", "probability") and math.isfinite(value):
         return f"{100 * value:.0f}"
-    if unit in ("share difference", "probability difference") and math.isfinite(value):
+    if unit in SHARES and math.isfinite(value):
         return f"{100 * value:+z.0f}"
     return show(value, unit).removesuffix(f" {unit}")
 

@@ -104,12 +104,12 @@ def upright(kind: str, x: float, top: float, bottom: float) -> Line:
     return Line(kind, x, top, x, bottom)
 
 
-def label(text: str, y: float, narrow: int, wide: int = 60) -> tuple[Text, ...]:
-    """A label on the left, shorter on a narrow screen: at most so many letters there, and on a wide one."""
+def label(text: str, y: float, narrow: int) -> tuple[Text, ...]:
+    """A label on the left, on a narrow screen with at most so many letters."""
     if len(text) <= narrow:
         return (Text("", MARGIN, y, text),)
     return (
-        Text("wide-only", MARGIN, y, shorten(text, wide)),
+        Text("wide-only", MARGIN, y, shorten(text, _LONGEST)),
         Text("narrow-only", MARGIN, y, shorten(text, narrow)),
     )
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.intervals import MIDDLE, difference_interval, expansion, score_interval
-from holisticbias_eval.statistics.tests import design_effects
+from holisticbias_eval.statistics.tests import design_effects, student_p
 
 DRAWS = 1000
 """Bootstrap draws of items."""
 _AT_ONCE = 1 << 22
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +90,25 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
 
     ``value`` and ``items`` have shape ``[values]``, ``drawn`` ``[draws, values]``; the result has shape ``[values]``.
     Draws in which a value is not defined are left out. The variance is multiplied by ``n / (n - 1)``, the interval is
-    expanded as in ``intervals.expansion``.
+    expanded as in ``intervals.expansion``. They are NaN if a value is not defined in most draws.
     """
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
-    whole = ~np.isnan(drawn).any(axis=0) & (len(drawn) > 0)
+    known = (~np.isnan(drawn)).sum(axis=0)
+    whole = (known == len(drawn)) & (known > 1)
     if whole.any():
         low[whole], high[whole] = np.quantile(drawn[:, whole], MIDDLE, axis=0)
         variance[whole] = drawn[:, whole].var(axis=0, ddof=1)
-    for i in np.flatnonzero(~whole & (~np.isnan(drawn)).any(axis=0)):
+    for i in np.flatnonzero(~whole & (2 * known >= len(drawn)) & (known > 1)):
         low[i], high[i] = np.nanquantile(drawn[:, i], MIDDLE)
-        variance[i] = np.nanvar(drawn[:, i])
-    known = (items > 1) & ~np.isnan(value)
+        variance[i] = np.nanvar(drawn[:, i], ddof=1)
+    several = (items > 1) & ~np.isnan(value)
     factor = np.array([expansion(int(n)) for n in items])
     freedom = np.maximum(items - 1, 1)
     return Resampled(
         value,
-        np.where(known, variance * items / freedom, np.nan),
-        np.where(known, value - factor * (value - low), np.nan),
-        np.where(known, value + factor * (high - value), np.nan),
+        np.where(several, variance * items / freedom, np.nan),
+        np.where(several, value - factor * (value - low), np.nan),
+        np.where(several, value + factor * (high - value), np.nan),
     )
 
 
@@ -128,9 +129,7 @@ def paired_p(found: Resampled, items: Ints) -> Floats:
 
     The arguments have shape ``[groups, values]``; NaN if a variance is 0 or not known.
     """
-    t = divide(found.value, np.sqrt(found.variance))
-    freedom = np.maximum(items - 1, 1)
-    return 2 * stdtr(freedom, -np.abs(t))
+    return student_p(divide(found.value, np.sqrt(found.variance)), items - 1)
 
 
 def stacked(parts: list[Resampled]) -> Resampled:
@@ -226,8 +225,15 @@ def _summaries(sums: Floats, counts: Ints, drawn: Floats, sides: Sequence[Side])
     if len(sides) > 1:
         first, second = sides[:2]
         items = np.minimum(counts[first.denominators], counts[second.denominators])
-        found.append(summarise(second.of(sums) - first.of(sums), second.of(drawn) - first.of(drawn), items))
+        value, moved = (_difference(first.of(part), second.of(part)) for part in (sums, drawn))
+        found.append(summarise(value, moved, items))
     return found
+
+
+def _difference(first: Floats, second: Floats) -> Floats:
+    """The second minus the first, and 0 in place of what rounding leaves of equal values: it would be tested."""
+    found = second - first
+    return np.where(np.abs(found) <= _ROUNDING * np.abs(second), 0.0, found)
 
 
 def _estimates(

@@ -106,7 +106,7 @@ class MomentSums:
         n, m = self.count[..., first], self.count[..., second]
         squares = _deviations(self._squares, self._total, self.count)
         kept = self._squares[..., first] + self._squares[..., second]
-        pooled = _unless_rounding(squares[..., first] + squares[..., second], kept)
+        pooled = unless_rounding(squares[..., first] + squares[..., second], kept)
         error = np.sqrt(divide(pooled, n + m - 2) * (divide(np.ones_like(n), n) + divide(np.ones_like(m), m)))
         found = divide(self.mean[..., first] - self.mean[..., second], error)
         return np.where((n > 1) & (m > 1), found, np.nan)
@@ -124,7 +124,7 @@ class MomentSums:
         if not self.paired:
             return np.full((*self.sums.shape[:-1], self.groups * (self.groups - 1) // 2), np.nan)
         n, total, squares = (self._pairs(i) for i in range(3))
-        variance = divide(_unless_rounding(_deviations(squares, total, n), squares), n - 1)
+        variance = divide(_deviations(squares, total, n), n - 1)
         return divide(divide(total, n), np.sqrt(divide(variance, n)))
 
     def _pairs(self, part: int) -> Floats:
@@ -141,9 +141,9 @@ def mean_abs(t: Floats) -> Floats:
 
 def _deviations(squares: Floats, total: Floats, count: Floats) -> Floats:
     """Sums of squared deviations from the mean; what rounding leaves of 0 is 0."""
-    found = squares - np.where(count > 0, total, 0.0) ** 2 / np.maximum(count, 1.0)
-    return np.where(found > _ZERO * squares, found, 0.0)
+    return unless_rounding(squares - np.where(count > 0, total, 0.0) ** 2 / np.maximum(count, 1.0), squares)
 
 
-def _unless_rounding(deviations: Floats, squares: Floats) -> Floats:
+def unless_rounding(deviations: Floats, squares: Floats) -> Floats:
+    """Sums of squared deviations, and 0 in place of what rounding of the sums of squares leaves."""
     return np.where(deviations > _ZERO * squares, deviations, 0.0)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, divide
-from holisticbias_eval.statistics.groups.items import DRAWS, Items, resampled_sums
+from holisticbias_eval.statistics.groups.items import DRAWS, Items, resampled_sums, summarise
 from holisticbias_eval.statistics.groups.moments import MomentSums, centred, mean_abs, moments
 from holisticbias_eval.statistics.groups.pairs import permutations_for
 from holisticbias_eval.statistics.groups.variance import GroupValues
-from holisticbias_eval.statistics.intervals import MIDDLE, expansion
 
 _AT_ONCE = 1 << 22
 
@@ -117,16 +116,9 @@ def _dealt(values: Floats, tables: int, rng: np.random.Generator, *, within: boo
 
 
 def interval_of(value: float, drawn: Floats, sentences: int) -> tuple[float, float] | None:
-    """The 95% percentile interval of draws around a value, widened for the number of sentences.
-
-    ``None`` if the value, or all draws, or the spread of fewer than two sentences is undefined.
-    """
-    known = drawn[~np.isnan(drawn)]
-    if np.isnan(value) or sentences < 2 or len(known) < len(drawn) / 2:
-        return None
-    factor = expansion(sentences)
-    low, high = np.quantile(known, MIDDLE)
-    return float(value - factor * (value - low)), float(value + factor * (high - value))
+    """The 95% percentile interval of draws around a value, widened for the number of sentences; see ``summarise``."""
+    found = summarise(np.array([value]), drawn[:, None], np.array([sentences]))
+    return None if np.isnan(found.low[0]) else found.ends(0)
 
 
 def shifted_interval(value: float, drawn: Floats, sentences: int, least: float = 0.0) -> tuple[float, float] | None:

@@ -7,9 +7,9 @@ from scipy.special import fdtrc, fdtri
 
 from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.statistics.cells import finite, occurrences
-from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments
+from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments, unless_rounding
 from holisticbias_eval.statistics.mannwhitney import pairs_of
-from holisticbias_eval.statistics.tests import student_p
+from holisticbias_eval.statistics.tests import signed_rank_tests, student_p
 
 MOST_GROUPS = 60
 """Groups up to which all pairs are compared."""
@@ -37,6 +37,12 @@ class GroupValues:
     def groups(self) -> int:
         """The number of groups."""
         return int(self.values.shape[1])
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences with a value; if they are not paired, of the group that has fewest."""
+        known = ~np.isnan(self.values)
+        return int(known.any(axis=1).sum() if self.paired else known.sum(axis=0).min())
 
     @property
     def in_pairs(self) -> bool:
@@ -76,7 +82,8 @@ class PairTests:
 def one_way(values: GroupValues) -> Tested:
     """F of a one-way analysis of variance between groups, as ``scipy.stats.f_oneway`` computes it.
 
-    Eta squared is the share of the sum of squares that lies between groups.
+    Undefined if a group has fewer than two values, or if no group varies. Eta squared is the share of the sum of
+    squares that lies between groups.
     """
     sums = values.sums()
     f, n = float(sums.f()), int(sums.count.sum())
@@ -106,8 +113,8 @@ def within_sentences(values: GroupValues) -> Tested:
     by_group, by_sentence = known.mean(axis=0), known.mean(axis=1, keepdims=True)
     groups = n * ((by_group - known.mean()) ** 2).sum()
     left = known - by_sentence - by_group + known.mean()
-    error = (left**2).sum()
-    if error <= 1e-13 * (known**2).sum():
+    error = float(unless_rounding((left**2).sum(), (known**2).sum()))
+    if not error:
         return Tested(np.nan, np.nan, n)
     f = float(groups / (k - 1) / (error / ((k - 1) * (n - 1))))
     return Tested(f, float(fdtrc(k - 1, (k - 1) * (n - 1), f)), n, float(groups / (groups + error)))
@@ -139,12 +146,7 @@ def friedman(values: GroupValues) -> Tested:
 
 
 def signed_ranks(values: GroupValues) -> PairTests:
-    """Wilcoxon's signed-rank test of every pair, as ``scipy.stats.wilcoxon``.
-
-    Undefined with fewer than two sentences, or if no difference is left.
-    """
-    from scipy.stats import wilcoxon
-
+    """Wilcoxon's signed-rank test of every pair; undefined with fewer than two sentences, or without a difference."""
     first, second = pairs_of(values.groups)
     found = np.full((3, len(first)), np.nan)
     found[2] = 0
@@ -152,9 +154,8 @@ def signed_ranks(values: GroupValues) -> PairTests:
         difference = values.values[:, one] - values.values[:, other]
         difference = difference[~np.isnan(difference)] if values.paired else difference[:0]
         found[2, i] = len(difference)
-        if len(difference) > 1 and difference.any():
-            tested = wilcoxon(difference)
-            found[:2, i] = tested.statistic, tested.pvalue
+        if len(difference) > 1:
+            found[:2, i] = np.concatenate(signed_rank_tests(difference[None]))
     return PairTests(*found)
 
 
@@ -184,7 +185,5 @@ def variance_shares(values: GroupValues) -> Floats:
     if not known.any():
         return np.full(len(moved), np.nan)
     squares = np.where(known, (moved - moved[known].mean()) ** 2, 0.0)
-    total = squares.sum()
-    if total <= 1e-13 * np.nansum(moved**2):
-        total = 0.0
-    return divide(squares.sum(axis=1) if values.paired else squares.ravel(), np.array(total))
+    total = unless_rounding(squares.sum(), np.array(np.nansum(moved**2)))
+    return divide(squares.sum(axis=1) if values.paired else squares.ravel(), total)

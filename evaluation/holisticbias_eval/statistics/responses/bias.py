@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.intervals import estimate
 from holisticbias_eval.statistics.responses.cells import ResponseCells, sum_cells
 from holisticbias_eval.statistics.responses.permuted import Moments, mean_of_moments, permuted_spread
 
@@ -129,10 +129,7 @@ class Bias:
 
     def interval(self, scale: float = 1.0) -> Interval | None:
         """The 95% interval of the corrected bias times a positive number: Student's t."""
-        if np.isnan(self.error) or np.isnan(self.corrected) or not self.freedom:
-            return None
-        margin = float(stdtrit(self.freedom, 0.975)) * self.error
-        return Interval(low=scale * (self.corrected - margin), high=scale * (self.corrected + margin))
+        return estimate(scale * self.corrected, scale * self.error, self.freedom)[0] if self.freedom else None
 
 
 class Spread(NamedTuple):
