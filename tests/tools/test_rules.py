@@ -1,6 +1,5 @@
 """Rules on several files together, and validation of randomly changed files."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import Mock
@@ -13,12 +12,13 @@ from folders import ROOT
 from holisticbias import build_release
 from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.rules.characters import hidden_character
-from holisticbias.rules.collections import has_words
+from holisticbias.rules.collections import is_replaced
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
 from holisticbias.source.document import Document, parse_document
 from holisticbias.source.findings import Finding, render_findings
 from holisticbias.source.folder import SourceFile
 from holisticbias.source.records import parse_files
+from holisticbias.terms.anonymise import Named, anonymise
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import Kind
 from invoking import Invoke
@@ -200,10 +200,13 @@ def test_changed_file_gives_findings_or_a_catalog_that_compiles(change: tuple[Ki
             assert build_release(catalog, version).sentences.num_rows
 
 
-@given(st.text("aB é_-.\n", max_size=12), st.text("aB é_-.", min_size=1, max_size=4))
-def test_words_in_a_text_are_those_that_an_expression_finds(text: str, words: str) -> None:
-    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE)
-    assert has_words(text, words) == (found is not None)
+@given(
+    st.text("aB é_-.\n", max_size=12),
+    st.text("aB é_-.", min_size=1, max_size=4).filter(lambda subject: any(map(str.isalpha, subject))),
+    st.booleans(),
+)
+def test_a_subject_stands_in_a_text_if_measures_replace_it(text: str, subject: str, person: bool) -> None:
+    assert is_replaced(text, subject, person) == (anonymise([text], [Named(subject, person=person)]) != [text])
 
 
 @given(st.text("ab é\n\t\u200b\u202e\ufe0f", min_size=1, max_size=6))

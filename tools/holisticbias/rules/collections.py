@@ -4,7 +4,7 @@ import re
 
 from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.source.records import Repository
-from holisticbias.terms.anonymise import finds_form
+from holisticbias.terms.anonymise import Named, finds_form, replace_subject
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.versions import holds
 
@@ -86,21 +86,25 @@ def known_group(repository: Repository) -> Problems:
 
 
 @rule(
-    asks="The subject of a prompt stands in its text as whole words.",
+    asks="The subject of a prompt stands in its text as whole words, and the name of a person in the same letters.",
     fix="write the subject as it stands in the prompt",
     why="Measures replace the subject before they read a text, so that a name does not decide the result.",
+    needs=frozenset({"collections"}),
 )
-def subject_in_text(prompt: Prompt) -> Faults:
-    if prompt.subject is not None and not has_words(prompt.text, prompt.subject):
-        yield ("subject",), f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
+def subject_in_text(repository: Repository) -> Problems:
+    persons = {g.id for file in repository.collections for g in file.record.groups if g.needs_person}
+    for file, i, prompt in repository.of(Prompt):
+        if prompt.subject is not None and not is_replaced(prompt.text, prompt.subject, prompt.group in persons):
+            message = f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
+            yield file.entry_problem(i, ("subject",), message)
 
 
-def has_words(text: str, words: str) -> bool:
-    """Whether words stand in a text, in any case and not as a part of longer words."""
-    before, found, after = text.partition(words)
+def is_replaced(text: str, subject: str, person: bool) -> bool:
+    """Whether measures replace a subject in a text."""
+    before, found, after = text.partition(subject)
     if found and not f"{before[-1:]}{after[:1]}".strip():
         return True  # most subjects; an expression for each takes longer to compile than to search
-    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None
+    return replace_subject(text, Named(subject, person=person), "") != text
 
 
 @rule(
