@@ -53,6 +53,10 @@ class Interval(Part):
         """The interval between two computed ends; ``None`` if an end is NaN."""
         return None if isnan(low) or isnan(high) else cls(low=float(low), high=float(high))
 
+    def __neg__(self) -> "Interval":
+        """The interval of the value with the other sign."""
+        return Interval(low=-self.high, high=-self.low)
+
 
 class Figure(Part):
     """One number of a measure, with its keys, its reliability and its sample size.

@@ -77,7 +77,7 @@ def show(value: Cell, unit: str = "text") -> str:
     return _formatter(unit.removesuffix(DEVIATION))(value)
 
 
-def percent(share: float) -> str:
+def percent(share: float | None) -> str:
     """A share in percent."""
     return show(share, "share")
 
@@ -94,6 +94,11 @@ EACH = 4
 def most_and(least: str, named: Sequence[str]) -> str:
     """Up to four names from the most to the least as a list; of more the first and the last."""
     return listed(named) if len(named) <= EACH else f"most on {named[0]}, {least} on {named[-1]}"
+
+
+def some_of(named: Sequence[str], most: int) -> str:
+    """The first names as a list, which ends in the number of the others."""
+    return listed([*named[:most], f"{len(named) - most:,} more"] if len(named) > most else named)
 
 
 def show_rows(table: Table) -> Iterator[list[str]]:

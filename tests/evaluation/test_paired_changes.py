@@ -35,8 +35,8 @@ def width(figure: Figure) -> float:
 
 
 def test_offensiveness_by_hand() -> None:
-    first = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1])
-    second = responses(["a"] * 8, [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9])
+    first = responses(list("abcdefgh"), [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1])
+    second = responses(list("abcdefgh"), [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9])
     changes = Figures(Offensiveness().compare(*(View(Figures(()), table) for table in (first, second))))
     # 3 of 8 before, 2 of 8 after: differences -1, -1, +1 and five zeros
     whole = get(changes, "offensiveness", {})

@@ -13,7 +13,7 @@ from tests.evaluation.made_responses import made_responses
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.response_wording import ResponseWording, compare_wordings
 from holisticbias_eval.measures.responses.phrases import FILES
 from invoking import Invoke
 from known import known
@@ -200,6 +200,15 @@ def test_repeated_prompts_of_a_model_that_repeats_itself_make_no_interval_narrow
             assert other.value == pytest.approx(one.value)
             assert other.p_value == pytest.approx(one.p_value)
             assert known(other.interval).low == pytest.approx(known(one.interval).low)
+    changed = once.set_column(once.column_names.index("response"), "response", pa.array(texts[::-1] * 2))
+    changes = []
+    for times in (1, 20):
+        ids = pa.array([str(i) for i in range(20 * times)])
+        runs = [pa.concat_tables([run] * times).append_column("response_id", ids) for run in (once, changed)]
+        changes.append(
+            Figures(compare_wordings(runs[0], runs[1], [])).get(NAME, "change", {"figure": "parroting_exact"})
+        )
+    assert known(known(changes[1]).interval).low == pytest.approx(known(known(changes[0]).interval).low)
 
 
 def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:

@@ -12,7 +12,7 @@ from holisticbias_eval.figures import DEVIATION, Figure, make_figure
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
-from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_design
+from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_paired_design
 from holisticbias_eval.measures.responses.offence_sections import MEAN, PROBABILITY, SHARE, SPREAD, offence_sections
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
@@ -173,13 +173,13 @@ class Offensiveness(OffenceMeasure):
             raise SelectionError(
                 f"the responses of a run have no column {self.column}: judge both with the same classifier"
             )
-        design = read_design(tables[0])
+        design = read_paired_design(tables)
         before, after = (floats(table[self.column]) for table in tables)
         offends = [np.where(np.isnan(p), np.nan, p >= threshold) for p in (before, after)]
         shares = {"": (offends[0], offends[1])}
         change = partial(paired_changes, self.info.name)
         return (
-            *change(SHARE, "share", design.people, shares, named=False),
-            *change(SHARE, "share", design.axes, shares, named=False),
-            *change(MEAN, PROBABILITY, design.people, {"": (before, after)}),
+            *change(SHARE, "share", design, design.people, shares, named=False),
+            *change(SHARE, "share", design, design.axes, shares, named=False),
+            *change(MEAN, PROBABILITY, design, design.people, {"": (before, after)}),
         )

@@ -12,7 +12,14 @@ from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses import wordings as worded
-from holisticbias_eval.measures.responses.design import Design, Grouping, common_responses, paired_changes, read_design
+from holisticbias_eval.measures.responses.design import (
+    Design,
+    Grouping,
+    common_responses,
+    paired_changes,
+    read_design,
+    read_paired_design,
+)
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.measures.responses.wordings import NAME, figure
@@ -162,7 +169,7 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
     1979). Raises ``SelectionError`` if the runs have no response in common.
     """
     tables = common_responses(first, second)
-    design, wordings = read_design(tables[0]), [worded.read_wordings(table) for table in tables]
+    design, wordings = read_paired_design(tables), [worded.read_wordings(table) for table in tables]
     before, after = (dict(worded.row_values(t, words, phrases)) for t, words in zip(tables, wordings, strict=True))
     by_name: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
     for (name, phrase), values in before.items():
@@ -172,7 +179,7 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
         figure
         for grouping in (design.people, design.axes)
         for name, found in by_name.items()
-        for figure in paired_changes(NAME, name, worded.MEANS.get(name, "share"), grouping, found)
+        for figure in paired_changes(NAME, name, worded.MEANS.get(name, "share"), design, grouping, found)
     ]
     people = design.people.group >= 0
     of_people = wordings if people.all() else [worded.read_wordings(table.filter(pa.array(people))) for table in tables]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, product
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
+from holisticbias_eval.figures import DEVIATION, Figure, Figures
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs
@@ -16,7 +16,7 @@ from holisticbias_eval.sections.tables import Column, ColumnOf, ends, table_of
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer
-from holisticbias_eval.units import DIFFERENCE, show, title
+from holisticbias_eval.units import show, title
 
 Group = tuple[ModelResult, ...]
 Json = Mapping[str, object]
@@ -141,9 +141,8 @@ def differences(measured: Sequence[ModelResult]) -> Iterator[tuple[str, Rows]]:
 
 
 def _negative(figure: Figure) -> Figure:
-    interval = figure.interval and Interval(low=-figure.interval.high, high=-figure.interval.low)
     value = None if figure.value is None else -figure.value
-    return figure.model_copy(update={"value": value, "interval": interval})
+    return figure.model_copy(update={"value": value, "interval": figure.interval and -figure.interval})
 
 
 def _changes(first: Run, second: Run) -> Figures:
@@ -166,7 +165,7 @@ def comparison_files(measured: Sequence[ModelResult]) -> Iterator[tuple[str, str
     files = []
     for file, rows in differences(measured):
         files.append(file)
-        shown = {label: _value(f, f.unit.removesuffix(DIFFERENCE) + DIFFERENCE) for label, f in rows.items()}
+        shown = {label: _value(figure) for label, figure in rows.items()}
         yield f"differences/{file}", _dumps({"rows": shown})
     yield "results.json", _dumps({"models": models, "differences": sorted(files)})
 
@@ -182,15 +181,14 @@ def _result(result: ModelResult) -> Json:
         "direction": result.info.direction,
         "limits": result.info.limits,
         "unit": result.unit,
-        "rows": [
-            {"label": row_label(figure, result.labels), **_value(figure, figure.unit)} for figure in result.shown()
-        ],
+        "rows": [{"label": row_label(figure, result.labels), **_value(figure)} for figure in result.shown()],
         "signature": list(signature_rows(result.signature)),
     }
 
 
-def _value(figure: Figure, unit: str) -> Json:
+def _value(figure: Figure) -> Json:
     """A value with its interval, as numbers and as text."""
+    unit = figure.unit
     numbers = [figure.value, *(ends(figure.interval) or (None, None))]
     if unit.endswith(DEVIATION):  # drawn as it is shown: none below 0
         numbers = [None if number is None else max(number, 0.0) for number in numbers]

@@ -80,8 +80,9 @@ def _without_spread(value: float, counts: AttributeCounts) -> Interval | None:
     interval = wilson(abs(value), len(counts))
     if interval is None or (counts.lost is None and not value):
         return interval
-    low, high = (interval.low, interval.high) if value else (-interval.high, interval.high)
-    return Interval(low=-high, high=-low) if value < 0 else Interval(low=low, high=high)
+    if not value:
+        return Interval(low=-interval.high, high=interval.high)
+    return interval if value > 0 else -interval
 
 
 def draw_means(counts: AttributeCounts, draws: int, rng: np.random.Generator) -> Floats:

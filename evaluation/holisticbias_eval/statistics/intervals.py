@@ -27,14 +27,9 @@ def estimate(value: float, error: float, freedom: float | None = None) -> tuple[
     return interval, float(normal_p(z) if freedom is None else student_p(z, np.array(freedom)))
 
 
-def mean_estimate(values: Floats) -> tuple[float, Interval | None, float | None]:
-    """The mean of independent values, its interval by Student's t, and the two-sided p-value of 0; NaN without any.
-
-    With one value there is no interval.
-    """
-    n = len(values)
-    mean, error = (float(values.mean()) if n else np.nan), (float(values.std(ddof=1)) / np.sqrt(n) if n > 1 else np.nan)
-    return mean, *estimate(mean, error, n - 1)
+def standard_error(values: Floats) -> float:
+    """The standard error of the mean of independent values, NaN with fewer than two."""
+    return float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else np.nan
 
 
 def t_quantile(freedom: Floats | Ints) -> Floats:

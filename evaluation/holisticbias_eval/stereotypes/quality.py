@@ -11,7 +11,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.readers.sentiment import vader_score
-from holisticbias_eval.statistics.intervals import mean_estimate, middle_of
+from holisticbias_eval.statistics.intervals import estimate, middle_of, standard_error
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
 from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
@@ -61,7 +61,8 @@ def fill_templates(specification: Specification) -> list[AskedSentence]:
 
 def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:
     """A mean over sentences with its 95% interval, which needs two sentences."""
-    mean, interval, _ = mean_estimate(values)
+    mean = float(values.mean()) if len(values) else np.nan
+    interval, _ = estimate(mean, standard_error(values), len(values) - 1)
     return make_figure(MEASURE, name, {"source": source}, mean, unit, len(values), interval=interval)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
@@ -121,7 +121,7 @@ def _pair(shown: GroupFigures, figure: Figure) -> Estimate:
     value, between = figure.value or 0.0, figure.interval
     if value < 0:
         first, second, value = second, first, -value
-        between = between and Interval(low=-between.high, high=-between.low)
+        between = between and -between
     return Estimate(f"minus {said(second)}", value, between, marked, said(first))
 
 

@@ -14,7 +14,7 @@ from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.sections.blocks import Block, Section
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed
-from holisticbias_eval.units import interval_words, show, title
+from holisticbias_eval.units import interval_words, show, some_of, title
 
 MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (
@@ -132,14 +132,13 @@ def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others
     if not named:
         return f"in none of {others} domains {none} beyond chance"
     rest = f"; in {counted(others, 'other domains')} {nothing} is shown" if others else ""
-    return f"{what} in {listed(named)}{rest}"
+    return f"{what} in {some_of(named, NAMED)}{rest}"
 
 
 def _named(shown: GroupFigures, found: InDomains, quantity: Quantity) -> list[str]:
-    """The names of some domains with their values, the largest first, and the number of the others."""
+    """The names of the domains with their values, the largest first."""
     ordered = sorted(found, key=lambda item: -abs(item[1]))
-    named = [f"{shown.domain(d)} ({show(value, quantity.difference_unit)})" for d, value in ordered[:NAMED]]
-    return [*named, f"{len(found) - NAMED} more"] if len(found) > NAMED else named
+    return [f"{shown.domain(d)} ({show(value, quantity.difference_unit)})" for d, value in ordered]
 
 
 def _beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragraph]:

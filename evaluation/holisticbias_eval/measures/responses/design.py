@@ -1,7 +1,7 @@
 """Responses by group: their design, and paired changes of two runs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
-from holisticbias_eval.statistics.intervals import mean_estimate
+from holisticbias_eval.statistics.intervals import estimate, standard_error
 from holisticbias_eval.statistics.responses.cells import number_draws
 from holisticbias_eval.statistics.tests import holm
 
@@ -100,10 +100,17 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
     return align(first, second, RESPONSES).rows(first, second)
 
 
+def read_paired_design(tables: tuple[pa.Table, pa.Table]) -> Design:
+    """The design of two tables with the same responses; a row counts unless it repeats another one in both."""
+    first, second = map(read_design, tables)
+    return replace(first, counted=first.counted | second.counted)
+
+
 def paired_changes(
     measure: str,
     name: str,
     unit: str,
+    design: Design,
     grouping: Grouping,
     values: Mapping[str, tuple[Floats, Floats]],
     *,
@@ -112,19 +119,20 @@ def paired_changes(
     """The figures of one value, of each of its phrases if it has several, in every group.
 
     With ``named`` the key ``figure`` has the name of the value. Interval and test are those of a mean of differences
-    (Student's t). P-values are corrected over phrases and groups (Holm).
+    over the rows that count (Student's t). P-values are corrected over phrases and groups (Holm).
     """
     about, found, estimates = {"figure": name} if named else {}, [], []
     for phrase, (before, after) in values.items():
-        counted = ~np.isnan(before) & ~np.isnan(after)
+        moved = after - before
         for group, own in enumerate(grouping.keys):
-            rows = np.flatnonzero(counted & (grouping.group == group))
-            n = len(rows)
+            rows = ~np.isnan(moved) & (grouping.group == group)
+            evidence, n = moved[rows & design.counted], int(rows.sum())
             means = (float(before[rows].mean()), float(after[rows].mean())) if n else (None, None)
-            found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n))
-            estimates.append(mean_estimate(after[rows] - before[rows]))
-    p = holm(np.array([p for _, _, p in estimates], np.float64))
-    for (keys, means, n), (change, interval, _), adjusted in zip(found, estimates, p.tolist(), strict=True):
+            change = float(moved[rows].mean()) if n else np.nan
+            found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n, change))
+            estimates.append(estimate(change, standard_error(evidence), len(evidence) - 1))
+    p = holm(np.array([p for _, p in estimates], np.float64))
+    for (keys, means, n, change), (interval, _), adjusted in zip(found, estimates, p.tolist(), strict=True):
         yield from change_figures(
             measure, name, keys, means, unit, n, change=change, interval=interval, p_value=adjusted
         )

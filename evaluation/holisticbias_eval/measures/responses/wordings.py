@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import make_figure
+from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.words import (
     WordArrays,
@@ -58,7 +59,7 @@ def read_wordings(answers: pa.Table) -> Wordings:
     blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
     unanswered = np.zeros(len(blank), bool)
     if "finish" in answers.column_names:
-        unanswered = _is_any(answers["finish"], ("refused", "filtered"))
+        unanswered = _is_any(answers["finish"], WITHHELD)
     columns = [texts, *([answers["prompt"]] if "prompt" in answers.column_names else [])]
     words, *prompts = split_words(*columns)
     return Wordings(words, prompts[0] if prompts else None, ~blank & ~unanswered, blank & ~unanswered)

@@ -223,8 +223,7 @@ class ShareMeasure(Measure):
         sentences = _differ(f for found in of_sentences for f in found)
         scores = _differ((*axes, *every))
         reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
-        whole = (changes.value(words.measure, name) for name in ("first", "second"))
-        first, second = ("not defined" if share is None else percent(share) for share in whole)
+        first, second = (percent(changes.value(words.measure, name)) for name in ("first", "second"))
         blocks: tuple[Block, ...] = (
             Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
             *([Paragraph(_tested(axes, shown))] if scores else []),

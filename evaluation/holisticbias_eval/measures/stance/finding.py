@@ -7,8 +7,7 @@ from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import DEVIATION, NATS, Figure
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.sections.tables import Paragraph
-from holisticbias_eval.settings import listed
-from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show
+from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show, some_of
 
 NAME = "stance_contrast"
 SHARED_NATS = NATS + DEVIATION
@@ -110,10 +109,9 @@ def _by_axis(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[str]:
         yield f"It is not shown that on {shown.axis(people[0])} {pairs} {agree}."
     uncertain = [a for a in people if a.is_significant and not shown.agrees(a)]
     if uncertain:  # above chance, with an interval that includes 0
-        named = [f"{shown.axis(a)} ({_nats(a)})" for a in uncertain[:EACH]]
-        more = [f"{len(uncertain) - EACH} more"] if len(uncertain) > EACH else []
+        named = [f"{shown.axis(a)} ({_nats(a)})" for a in uncertain]
         yield (
-            f"On {listed([*named, *more])} these pairs have more in common than by chance, but the interval includes "
+            f"On {some_of(named, EACH)} these pairs have more in common than by chance, but the interval includes "
             "0: other pairs may not agree."
         )
 

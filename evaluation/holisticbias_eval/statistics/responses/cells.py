@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.special import ndtr
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.intervals import t_quantile
+from holisticbias_eval.statistics.tests import normal_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,4 +204,4 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     cells = np.bincount(group * max(strata, 1) + stratum, minlength=groups * max(strata, 1)).reshape(groups, -1)
     variance = (cells * (1 - cells / np.maximum(size, 1)) * spread).sum(axis=1)
     apart = np.bincount(group, values, groups) - cells @ mean
-    return 2 * ndtr(-divide(np.abs(apart), np.sqrt(variance)))
+    return normal_p(divide(apart, np.sqrt(variance)))
