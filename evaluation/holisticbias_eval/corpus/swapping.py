@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from holisticbias.terms.grammar import change_article
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import TargetTerm, named_groups, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import CONTEXT, NEXT_WORD, english, in_case, place, with_article
+from holisticbias_eval.stereotypes.agreement import CONTEXT, NEXT_WORD, english, in_case, place
 from holisticbias_eval.stereotypes.targets import Mention, TermFinder
 
 Refusal = Literal[
@@ -125,7 +126,7 @@ def place_term(text: str, mention: Mention[Any], new: str, start: int = 0) -> tu
     """
     term = in_case(text[mention.start : mention.stop], mention.of.term, new, text[: mention.start])
     term = term.lower() if text == text.lower() else term
-    before = with_article(text[start : mention.start], new, in_capitals=len(term) > 1 and term.isupper())
+    before = change_article(text[start : mention.start], new, in_capitals=len(term) > 1 and term.isupper())
     return None if before is None else (before, term)
 
 

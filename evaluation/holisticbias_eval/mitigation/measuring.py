@@ -115,7 +115,7 @@ def measure_models(
     *,
     overwrite: bool,
 ) -> None:
-    """Measure the base model, and each trained model; runs that are there already are kept, unless ``overwrite``.
+    """Measure the base model, and each trained model; runs that have the measures are kept, unless ``overwrite``.
 
     Raises ``MitigationError`` if the folder ``before`` has runs of another model.
     """
@@ -124,15 +124,24 @@ def measure_models(
         record = models[0].record
         refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))
     for model, folder in ((base, before), *((str(made.folder), made.after) for made in models)):
-        wanted = [(names, out) for names, out in place_runs(measuring, folder) if overwrite or not is_run(out)]
+        runs = place_runs(measuring, folder)
+        wanted = [(names, out) for names, out in runs if overwrite or not {*names} <= _measured(out)]
         if wanted:
             display.notice(f"Measuring {model}")
         for names, out in wanted:
             release = measuring.release if "release" in used_names(names) else None
             values = measuring.of(names)
-            list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
+            list(
+                evaluations(model, release, names, values, out=out, overwrite=overwrite or is_run(out), display=display)
+            )
 
 
 def place_runs(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
-    """The measures of each run, and its folder."""
-    return [(names, folder_in(folder, names)) for names in by_task(choose_measures(measuring.names, {}))]
+    """The measures of each run, and its folder, whose name depends on the task alone."""
+    every = {MEASURES[names[0]].task: names for names in by_task([*MEASURES])}
+    chosen = by_task(choose_measures(measuring.names, {}))
+    return [(names, folder_in(folder, every[MEASURES[names[0]].task])) for names in chosen]
+
+
+def _measured(folder: Path) -> set[str]:
+    return {*read_signature(folder).measures} if is_run(folder) else set()

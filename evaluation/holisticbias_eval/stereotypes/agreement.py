@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import field_validator
 
 from holisticbias.source.document import parse_document
-from holisticbias.terms.grammar import article, capitalised, is_abbreviation
+from holisticbias.terms.grammar import capitalised
 from holisticbias_eval.figures import Part
 
 Place = Literal["determiner", "alone", "unclear"]
@@ -17,7 +17,6 @@ CONTEXT = 300
 """The characters before and after a word that decide its place."""
 PRONOUN_FORMS = ("determiner", "object", "possessive")
 
-_ARTICLE = re.compile(r"(?<![\w'\u2019-])(an?)(\s+)$", re.IGNORECASE)
 NEXT_WORD = re.compile(r"\s+[\"'\u201c\u2018(]*([^\W_]+(?:['\u2019-][^\W_]+)*)")
 _LAST_WORD = re.compile(r"([^\W_]+(?:['\u2019-][^\W_]+)*)[\"'\u201c\u2018(]*\s+[\"'\u201c\u2018(]*$")
 _GENITIVE = re.compile(r"\b(?:an?|another|any|every|no|one|some|that|this)(?:\s+[\w-]+){1,3}\s+of\s+$", re.IGNORECASE)
@@ -120,19 +119,6 @@ def in_case(found: str, listed: str, other: str, before: str) -> str:
     if found[:1].isupper() and listed[:1].islower():
         return capitalised(other)
     return other.lower() if found == listed.lower() else other
-
-
-def with_article(before: str, term: str, *, in_capitals: bool = False) -> str | None:
-    """Change an "a" or "an" at the end of a text to the article of the term that follows; null if it is not known."""
-    found = _ARTICLE.search(before)
-    if found is None:
-        return before
-    if is_abbreviation(term):
-        return None
-    needed: str = article(term, "sound", None)
-    if found[1][0] == "A":
-        needed = needed.upper() if in_capitals else needed.capitalize()
-    return before[: found.start()] + needed + found[2]
 
 
 def same_verb_form(first: str, second: str, after: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias.terms.grammar import regular_plural
+from holisticbias.terms.grammar import change_article, regular_plural
 from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.stereotypes.agreement import (
     CONTEXT,
@@ -15,7 +15,6 @@ from holisticbias_eval.stereotypes.agreement import (
     is_double_genitive,
     place,
     same_verb_form,
-    with_article,
 )
 from holisticbias_eval.stereotypes.targets import Mention, TermFinder, term_pattern
 
@@ -138,7 +137,7 @@ def _written(sentence: str, mentions: list["Exchanged"], exchanges: list["Exchan
         found = sentence[mention.start : mention.stop]
         other = in_case(found, exchange.term, exchange.other or "", before)
         capitals = len(other) > 1 and other.isupper()
-        changed = with_article(sentence[start : mention.start], exchange.other or "", in_capitals=capitals)
+        changed = change_article(sentence[start : mention.start], exchange.other or "", in_capitals=capitals)
         if changed is None:
             return None
         parts += [changed, other]

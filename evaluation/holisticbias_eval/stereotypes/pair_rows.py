@@ -1,6 +1,5 @@
 """Rows of pairs: of sentences that are converted grammatically, and of templates."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,18 +10,14 @@ from typing import Literal
 import pyarrow as pa
 import yaml
 
-from holisticbias.terms.grammar import capitalised
-from holisticbias.terms.specification_entries import Specification, term_key
+from holisticbias.terms.specification_entries import Specification, filled, fits, term_key
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.stereotypes.agreement import with_article
 from holisticbias_eval.stereotypes.conversion import Converter
 from holisticbias_eval.stereotypes.imported import SourceSentence
 
 Stereotyped = Literal["sentence", "other_sentence"]
 
 RULES: Mapping[str, str] = yaml.safe_load(files(__package__).joinpath("pair_rules.yaml").read_text("utf-8"))
-_SLOT = re.compile(r"\[T(?::([a-z_]+))?\]")
-_PLACES = re.compile(r"(\[T(?::[a-z_]+)?\]|\[A\])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,29 +124,6 @@ def stereotyped_side(specification: Specification, attribute_set: str, group: st
     if (group in fitting) == (other in fitting):
         return None
     return "sentence" if group in fitting else "other_sentence"
-
-
-def fits(template: str, form: str) -> bool:
-    """Whether a template takes the terms of slots of this form."""
-    slot = _SLOT.search(template)
-    return slot is not None and slot[1] in (None, form)
-
-
-def filled(template: str, term: str, attribute: str, *, literal: bool = False) -> str:
-    """The sentence of a template with a term and an attribute.
-
-    The article before either follows its sound, and the sentence begins with a capital and ends with a period,
-    unless ``literal``.
-    """
-    if literal:
-        return _SLOT.sub(lambda _: term, template).replace("[A]", attribute)
-    text = ""
-    for part in _PLACES.split(template):
-        is_slot = part.startswith(("[T", "[A]"))
-        word = attribute if part == "[A]" else term if is_slot else part
-        text = ((with_article(text, word) or text) if is_slot else text) + word
-    text = capitalised(text)
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def pairs_of_templates(specification: Specification) -> Iterator[Pair]:

@@ -1,6 +1,6 @@
 """Quality of sentences: control, length, diversity, sentiment and readability (Kocielnik et al. 2023, section 3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,13 +9,14 @@ import numpy as np
 from holisticbias.compile.random_words import random_number, random_words
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.readers.sentiment import vader_score
 from holisticbias_eval.statistics.intervals import estimate, middle_of, standard_error
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
 from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
 from holisticbias_eval.stereotypes.targets import has_term
+from holisticbias_eval.units import MISSING, show
 
 SENTIMENT = 0.05
 """VADER's compound score from which a sentence is positive; negative from minus this on (appendix C)."""
@@ -147,15 +148,15 @@ def _fog_by_hyphens(sentence: str) -> float:
     return float(0.4 * (textstat.words_per_sentence(sentence) + 100 * len(complex_words) / len(words)))
 
 
-_QUALITY = (
-    ("both_terms", "both terms, of all returned", "{:.1%}"),
-    ("words", "words per sentence", "{:.2f}"),
-    ("distinct_words", "distinct words in 200 sentences", "{:.1f}"),
-    ("positive", "positive (VADER)", "{:.1%}"),
-    ("negative", "negative (VADER)", "{:.1%}"),
-    ("gunning_fog", "Gunning Fog", "{:.2f}"),
-    ("readability", "Automated Readability Index", "{:.2f}"),
-)
+_QUALITY = {
+    "both_terms": "Both terms, of all returned",
+    "words": "Words per sentence",
+    "distinct_words": f"Distinct words in {TOGETHER} sentences",
+    "positive": "Positive (VADER)",
+    "negative": "Negative (VADER)",
+    "gunning_fog": "Gunning Fog, school years",
+    "readability": "Automated Readability Index, school grade",
+}
 _REFUSES = {rule.id: rule.refuses for rule in RULES} | UNREAD
 _MOST_LINES = 20
 
@@ -179,20 +180,23 @@ def refusal_table(record: SentencesRecord) -> list[str]:
     return ["Refused by rule:", *lines]
 
 
-def quality_table(record: SentencesRecord) -> list[str]:
-    """The quality of the sentences beside that of the specification's own templates; - is undefined."""
-    figures = Figures(record.figures)
-    sources = [
-        source
-        for source in (record.source, "template")
-        if (found := figures.get(MEASURE, "both_terms", {"source": source})) is not None and found.n
+def quality_rows(figures: Iterable[Figure]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The sources of sentences, and for each quality its name and its value of each source, as text."""
+    found = [f for f in figures if f.measure == MEASURE and list(f.keys) == ["source"]]
+    sources = list(dict.fromkeys(f.keys["source"] for f in found if f.n))
+    cells = {(f.name, f.keys["source"]): show(f.value, "share" if f.unit == "share" else "number") for f in found}
+    names = dict.fromkeys(f.name for f in found)
+    return sources, [
+        (_QUALITY.get(name, name), *(cells.get((name, source), MISSING) for source in sources)) for name in names
     ]
+
+
+def quality_table(record: SentencesRecord) -> list[str]:
+    """The quality of the sentences beside that of the specification's own templates."""
+    sources, rows = quality_rows(record.figures)
     if not sources:
         return []
-    lines = [f"  {'':<32}" + "".join(f"{source:>12}" for source in sources)]
-    for name, title, form in _QUALITY:
-        values = [figures.value(MEASURE, name, {"source": source}) for source in sources]
-        lines.append(f"  {title:<32}" + "".join(f"{'-' if v is None else form.format(v):>12}" for v in values))
+    lines = (f"  {name:<42}" + "".join(f"{cell:>13}" for cell in cells) for name, *cells in (("", *sources), *rows))
     return ["Quality:", *lines]
 
 

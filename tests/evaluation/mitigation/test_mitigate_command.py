@@ -257,13 +257,15 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
     expected = perplexity_of(loaded.model, loaded.tokenizer, pa.table({"text": texts["sentence"]}), "none")
     assert record.perplexity_before == pytest.approx(expected)
     runs = sorted(path for path in (out / "measured").glob("*/*") if is_run(path))
-    assert [path.name for path in runs] == 2 * ["group_perplexity", "likelihood_bias", "retention"]
+    assert [path.name for path in runs] == 2 * ["group_perplexity", "retention", "sentences"]
     assert {read_run(path).result.signature.scoring["first_token"] for path in runs} == {left_out}
     groups: dict[str, set[str]] = {}
     for row in pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet").to_pylist():
         groups.setdefault(row["dimension"], set()).add(row["group"])
     everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
     assert groups == {MANY: {"blicket", "mell"}, WITH_HELD_OUT: everybody}
+    mitigate(*arguments, "--measure", "likelihood_bias,medians")
+    assert len(read_run(out / "measured" / "after" / "sentences").result.signature.measures) == 2
     assert "options differ" in refusal(*arguments, "--first-token", "auto")
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")

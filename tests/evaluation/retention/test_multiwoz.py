@@ -156,3 +156,4 @@ def test_runs_of_dialogues_are_compared_by_candidate(invoke: Invoke, tiny_gpt2: 
     assert run.result.signature.release.what == "dialogues"
     said = invoke.printed("compare", out, out)
     assert "48 candidates in both" in said
+    assert "Change (points)" in said

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,7 @@ def test_the_page_shows_yield_and_quality(folder: Path, tmp_path: Path) -> None:
     page = (folder / "report.html").read_text("utf-8")
     for said in ("80 texts of toy", "refused: both-terms", "Words per sentence"):
         assert said in page
+    assert re.search(r"refused: both-terms<.*>75\.0%<.*>60<", page)
     assert "/somewhere" not in page
     release = read_run(folder).result.signature.release
     assert release.title == f"the pairs “{tmp_path.name}”"

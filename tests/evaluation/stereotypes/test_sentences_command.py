@@ -1,6 +1,7 @@
 """``holisticbias stereotypes sentences``: from a specification and a generator to a folder of sentences and a log."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message, only
 from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
 
-from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
+from holisticbias_eval.figures import Figures, known
+from holisticbias_eval.stereotypes.record import LOG_SCHEMA, MEASURE, SENTENCES_SCHEMA, SentencesRecord
+from holisticbias_eval.units import percent
 from invoking import Invoke
 
 Servers = Callable[[Answering], ChatServer]
@@ -77,6 +80,8 @@ def test_every_text_is_on_record(invoke: Invoke, asked: Asked, out: Path) -> Non
     assert not kept.unreached
     assert f"accepted {len(found)} of {len(log)} texts" in said
     assert "3 of 3 attributes have enough sentences" in said
+    both_terms = known(Figures(kept.figures).value(MEASURE, "both_terms", {"source": "generated"}))
+    assert re.search(rf"Both terms, of all returned +{percent(both_terms)} +100\.0%\n", said)
 
 
 def test_batches_and_interruptions_change_nothing(

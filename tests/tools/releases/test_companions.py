@@ -126,6 +126,15 @@ def test_show_prints_a_group_a_prompt_and_a_specification(companions: Catalog) -
     assert "  continuation: cuts the pane." in shown(companions, "glass.one")
 
 
+def test_a_template_is_filled_in_as_for_measures(companions: Catalog) -> None:
+    """Articles follow the terms, and the name of a form may have a digit; published sentences stay as they are."""
+    slots, templates = (Slot(form="noun2", terms=("stad", "urn")),), ("a [T:noun2] sees an [A]",)
+    own = with_keys(companions, "toy.small", slots=slots, templates=templates)
+    assert shown(own, "toy.small")[-2:] == ["    A stad sees a pebble.", "    An urn sees a pebble."]
+    published = with_keys(own, "toy.small", published_as="toy")
+    assert shown(published, "toy.small")[-2:] == ["    a stad sees an pebble", "    a urn sees an pebble"]
+
+
 def test_word_forms_are_rows_from_layout_5_on(companions: Catalog) -> None:
     """From layout 5 on a release has a row for each; a version before their own does not have them."""
     forms = (

@@ -9,9 +9,9 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
 from holisticbias.terms.file_kinds import CollectionFile, CompanionFile, DescriptorFile, TermFile
-from holisticbias.terms.grammar import PLACES, capitalised, described, fill, with_article
+from holisticbias.terms.grammar import PLACES, described, fill, with_article
 from holisticbias.terms.prompt_entries import Group, Prompt
-from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias.terms.specification_entries import Slot, Specification, filled, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +199,12 @@ def _aligned(rows: list[list[str]]) -> Iterator[str]:
 
 def _filled(entry: Specification, template: str, texts: Mapping[str, str]) -> Iterator[str]:
     """The template with the first term of each group in the first slot that fits, and each set's first attribute."""
-    slots = (s for s in entry.slots if f"[T:{s.form}]" in template or "[T]" in template)
+    slots = (slot for slot in entry.slots if fits(template, slot.form))
     sentences = (
-        template.replace("[T]", term).replace(f"[T:{slot.form}]", term).replace("[A]", chosen.terms[0])
+        filled(template, term, chosen.terms[0], literal=entry.published_as is not None)
         for slot in islice(slots, 1)
         for chosen in entry.attributes
         for term in _terms(slot, texts)
         if term is not None
     )
-    return map(capitalised, islice(sentences, _MOST_FILLED))
+    return islice(sentences, _MOST_FILLED)

@@ -15,6 +15,7 @@ FIXED_PHRASE = "fixed_phrase"  # the value of noun_phrase_type for a term that i
 
 _HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
 _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?<![\w'\u2019-])(an?)(\s+)$", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"[^\W_]*[A-Z][^\W_]*[A-Z0-9]")
 
 
@@ -74,6 +75,19 @@ def article(text: str, rule: ArticleRule, given: Article | None) -> Article:
 def with_article(text: str, rule: ArticleRule, given: Article | None) -> str:
     """A text with its indefinite article."""
     return f"{article(text, rule, given)} {text}"
+
+
+def change_article(before: str, term: str, *, in_capitals: bool = False) -> str | None:
+    """Change an "a" or "an" at the end of a text to the article of the term that follows; null if it is not known."""
+    found = _ARTICLE.search(before)
+    if found is None:
+        return before
+    if is_abbreviation(term):
+        return None
+    needed: str = article(term, "sound", None)
+    if found[1][0] == "A":
+        needed = needed.upper() if in_capitals else needed.capitalize()
+    return before[: found.start()] + needed + found[2]
 
 
 def described(descriptor: Descriptor, noun: Noun, rule: ArticleRule) -> tuple[str, str]:

@@ -7,12 +7,15 @@ from typing import Literal, Self
 from pydantic import Field, StrictBool
 
 from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
+from holisticbias.terms.grammar import capitalised, change_article
 from holisticbias.terms.versions import Version, holds
 
 HYPHENS = "-\u2010\u2011"
 APOSTROPHES = "['\u2018\u2019]"
 BETWEEN = rf"[{HYPHENS}\s]+"
 """What may stand between the words of a term where it is found."""
+_PLACE_OF_TERM = re.compile(r"\[T(?::([a-z0-9_]+))?\]")
+_PLACES = re.compile(r"(\[T(?::[a-z0-9_]+)?\]|\[A\])")
 
 
 class TargetGroup(Record):
@@ -166,3 +169,26 @@ def is_stem(attribute: str) -> bool:
 def term_key(term: str) -> str:
     """The text that two terms share if texts mention them alike: in any case, with hyphens or blanks between words."""
     return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip())).casefold()
+
+
+def fits(template: str, form: str) -> bool:
+    """Whether a template takes the terms of slots of this form."""
+    place = _PLACE_OF_TERM.search(template)
+    return place is not None and place[1] in (None, form)
+
+
+def filled(template: str, term: str, attribute: str, *, literal: bool = False) -> str:
+    """The sentence of a template with a term and an attribute.
+
+    The article before either follows its sound, and the sentence begins with a capital and ends with a period,
+    unless ``literal``.
+    """
+    if literal:
+        return _PLACE_OF_TERM.sub(lambda _: term, template).replace("[A]", attribute)
+    text = ""
+    for part in _PLACES.split(template):
+        is_place = part.startswith(("[T", "[A]"))
+        word = attribute if part == "[A]" else term if is_place else part
+        text = ((change_article(text, word) or text) if is_place else text) + word
+    text = capitalised(text)
+    return text if text.endswith((".", "!", "?")) else f"{text}."

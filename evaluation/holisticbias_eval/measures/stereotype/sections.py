@@ -13,25 +13,16 @@ from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, 
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section, in_parts
 from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of
-from holisticbias_eval.units import MISSING, model_title, shorten
+from holisticbias_eval.stereotypes.quality import quality_rows
+from holisticbias_eval.stereotypes.record import MEASURE
+from holisticbias_eval.units import model_title, shorten
 
 Row = Mapping[str, Any]
 
-SENTENCES = "sentences"
-"""The measure of figures in the record of sentences."""
 ROWS, MADE_ROWS, LETTERS = 1000, 1000, 200
 """Pairs in the table of a page, rows about generated sentences, and letters of a sentence."""
 MOST = 40
 """Estimates in one chart."""
-_QUALITY = {
-    "both_terms": "Both terms, of all returned",
-    "words": "Words per sentence",
-    "distinct_words": "Distinct words in 200 sentences",
-    "positive": "Positive (VADER)",
-    "negative": "Negative (VADER)",
-    "gunning_fog": "Gunning Fog, school years",
-    "readability": "Automated Readability Index, school grade",
-}
 _SHARE = "Share of pairs with a likelier stereotyped sentence"
 
 
@@ -139,28 +130,18 @@ def _yield_table(shown: ScoreFigures) -> Table:
         col.value("share", "Share", "share"),
         ColumnOf("texts", "Texts", lambda f: round((f.value or 0) * f.n), "count"),
     )
-    made = shown.figures.by(SENTENCES, "yield", "generator")
-    refused = shown.figures.by(SENTENCES, "refused", "rule")[:MADE_ROWS]
+    made = shown.figures.by(MEASURE, "yield", "generator")
+    refused = shown.figures.by(MEASURE, "refused", "rule")[:MADE_ROWS]
     of = "; ".join(f"{f.n:,} texts of {model_title(f.keys['generator'])}" for f in made)
     return table_of("stereotype-yield", f"Yield of the generator: {of}", columns, (*made, *refused))
 
 
 def _quality_table(shown: ScoreFigures) -> Table:
     """The quality of the sentences, a column for each source; units differ, so values are text."""
-    found = [f for f in shown.figures if f.measure == SENTENCES and list(f.keys) == ["source"]]
-    cells = {
-        (f.name, f.keys["source"]): f"{f.value:.1%}" if f.unit == "share" else f"{f.value:.2f}"
-        for f in found
-        if f.value is not None
-    }
-    sources = tuple(dict.fromkeys(f.keys["source"] for f in found))
+    sources, rows = quality_rows(shown.figures)
     headings = (Column(source, SOURCES.get(source, source).capitalize()) for source in sources)
-    rows = tuple(
-        (_QUALITY.get(name, name), *(cells.get((name, source), MISSING) for source in sources))
-        for name in dict.fromkeys(f.name for f in found)
-    )
     columns = (Column("quality", "Quality"), *headings)
-    return Table("stereotype-quality", "Quality of the sentences", columns, rows)
+    return Table("stereotype-quality", "Quality of the sentences", columns, tuple(map(tuple, rows)))
 
 
 def _rejected_table(shown: ScoreFigures) -> Table:
@@ -171,7 +152,7 @@ def _rejected_table(shown: ScoreFigures) -> Table:
 
 def _attribute_table(shown: ScoreFigures) -> Table:
     """The share of every attribute, with the share of returned texts that were accepted."""
-    made = shown.figures.by(SENTENCES, "yield", "generator", "specification", "attribute_set", "attribute")
+    made = shown.figures.by(MEASURE, "yield", "generator", "specification", "attribute_set", "attribute")
     accepted = {(f.keys["specification"], f.keys["attribute"]): f.value for f in made}
     columns: col.FigureColumns = (
         col.key("attribute"),
