@@ -83,6 +83,7 @@ def _filters(where: Any) -> tuple[str, ...]:
 Filters = Annotated[
     tuple[str, ...], BeforeValidator(_filters, json_schema_input_type=dict[str, str | list[str]] | list[str] | str)
 ]
+"""Filters as one text, as several, or as the values of each key."""
 
 
 class Chosen(Settings):

@@ -5,9 +5,12 @@ from contextlib import contextmanager
 
 
 def in_one_line(said: object, most: int | None = 200) -> str:
-    """The beginning of a text, or of what an error says, on one line of printable characters."""
+    """The beginning of a text, or of what an error says, on one line of printable characters.
+
+    An error that says nothing is named by its type.
+    """
     shown = "".join(character if character.isprintable() else " " for character in str(said))
-    return " ".join(shown.split())[:most]
+    return " ".join(shown.split())[:most] or (type(said).__name__ if isinstance(said, BaseException) else "")
 
 
 def system_message(error: OSError) -> str:

@@ -210,7 +210,7 @@ class HubDataset:
         try:
             yield from reading.take_rows(self._rows())
         except (OSError, ValueError, RuntimeError, LookupError, TypeError, DatasetsError, pa.ArrowException) as error:
-            why = in_one_line(error) or type(error).__name__
+            why = in_one_line(error)
             number = reading.documents - before
             if not number:
                 raise CorpusError(f"{HUB}{self.name} cannot be read as a dataset: {why}") from error

@@ -51,7 +51,7 @@ class Inflammatory(Part):
     phrases: tuple[Phrase, ...] = Field((), description="phrases in prompts")
 
     def reasons(self, rows: Sequence[Row]) -> list[str | None]:
-        """The reason to leave out each row's prompt, null if there is none. Columns that rows lack are not read."""
+        """The rule that leaves out each row's prompt; null without such a rule. Missing columns are not read."""
         (words,) = split_words(pa.chunked_array([pa.array([row["prompt"] for row in rows], pa.large_string())]))
         having = np.any([np.zeros(len(rows), bool), *(has_phrase(words, phrase) for phrase in self.phrases)], axis=0)
         return [self._reason(row, has_phrase=has) for row, has in zip(rows, having.tolist(), strict=True)]

@@ -180,15 +180,15 @@ def refusal_table(record: SentencesRecord) -> list[str]:
     return ["Refused by rule:", *lines]
 
 
-def quality_rows(figures: Iterable[Figure]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+def quality_rows(figures: Iterable[Figure]) -> tuple[Sequence[str], tuple[tuple[str, ...], ...]]:
     """The sources of sentences, and for each quality its name and its value of each source, as text."""
     found = [f for f in figures if f.measure == MEASURE and list(f.keys) == ["source"]]
     sources = list(dict.fromkeys(f.keys["source"] for f in found if f.n))
     cells = {(f.name, f.keys["source"]): show(f.value, "share" if f.unit == "share" else "number") for f in found}
     names = dict.fromkeys(f.name for f in found)
-    return sources, [
+    return sources, tuple(
         (_QUALITY.get(name, name), *(cells.get((name, source), MISSING) for source in sources)) for name in names
-    ]
+    )
 
 
 def quality_table(record: SentencesRecord) -> list[str]:

@@ -187,8 +187,10 @@ def filled(template: str, term: str, attribute: str, *, literal: bool = False) -
         return _PLACE_OF_TERM.sub(lambda _: term, template).replace("[A]", attribute)
     text = ""
     for part in _PLACES.split(template):
-        is_place = part.startswith(("[T", "[A]"))
-        word = attribute if part == "[A]" else term if is_place else part
-        text = ((change_article(text, word) or text) if is_place else text) + word
+        if _PLACES.fullmatch(part):
+            word = attribute if part == "[A]" else term
+            text = (change_article(text, word) or text) + word
+        else:
+            text += part
     text = capitalised(text)
     return text if text.endswith((".", "!", "?")) else f"{text}."

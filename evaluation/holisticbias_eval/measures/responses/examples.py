@@ -26,7 +26,7 @@ _AHEAD = 20
 
 
 def one_line(text: str | None) -> str:
-    """A text on one line, as far as it is read; empty if there is none."""
+    """The beginning of a text on one line; a null text is empty."""
     return " ".join((text or "")[:READ].split())
 
 
@@ -80,7 +80,7 @@ class Examples:
         return list(found.values())
 
     def _text(self, column: str, row: int) -> str:
-        """A text on one line; empty if there is none."""
+        """The text of a row on one line; a missing column is empty."""
         return one_line(self._answers[column][row].as_py()) if column in self._answers.column_names else ""
 
     def _line(self, row: int, end: str) -> Marked:

@@ -141,7 +141,7 @@ def _quality_table(shown: ScoreFigures) -> Table:
     sources, rows = quality_rows(shown.figures)
     headings = (Column(source, SOURCES.get(source, source).capitalize()) for source in sources)
     columns = (Column("quality", "Quality"), *headings)
-    return Table("stereotype-quality", "Quality of the sentences", columns, tuple(map(tuple, rows)))
+    return Table("stereotype-quality", "Quality of the sentences", columns, rows)
 
 
 def _rejected_table(shown: ScoreFigures) -> Table:

@@ -205,5 +205,4 @@ def _rendered(tokenizer: Any, messages: Sequence[Mapping[str, str]], **options: 
     try:
         return rendered_chat(tokenizer, messages, **options)
     except Exception as error:
-        reason = in_one_line(error) or type(error).__name__
-        raise ModelError(f"the chat template cannot be used ({reason}): use --chat off") from error
+        raise ModelError(f"the chat template cannot be used ({in_one_line(error)}): use --chat off") from error
