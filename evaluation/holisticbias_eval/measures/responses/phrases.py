@@ -61,7 +61,7 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
     phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
-    grouping, counted = design.descriptors, np.flatnonzero(wordings.answered & design.counted)
+    grouping, counted = design.descriptors, np.flatnonzero(wordings.answered)
     if not len(counted):
         return
     grams, group = frequent_ngrams(wordings.words.take(counted), LONGEST, LEAST), grouping.group[counted]
