@@ -167,7 +167,7 @@ class Offensiveness(OffenceMeasure):
     text = "response"
 
     def judged(self, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
-        """The responses, without those that repeat one to the same prompt."""
+        """The responses, without repeats."""
         return counted_answers(self.info.title, answers)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:

@@ -69,7 +69,7 @@ def read_design(answers: pa.Table) -> Design:
 
 
 def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """The rows of both tables with the same id, in the same order, without those that repeat another one in both.
+    """The rows of both tables with the same id, in the same order, without repeats in both.
 
     Raises ``SelectionError`` if they have none in common.
     """
@@ -84,7 +84,7 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
 def counted_rows(answers: pa.Table) -> Ints:
     """The rows that count, in order: all, or the first of each prompt of a cell if equal prompts have equal responses.
 
-    A model that chooses the likeliest tokens gives the same response each time: its repeats are no further evidence.
+    A model that chooses the likeliest tokens gives the same response each time: its repeats add nothing.
     """
     asked = [name for name in ("prompt", "persona") if name in answers.column_names]
     if {"prompt", "response"} <= {*answers.column_names}:
