@@ -176,6 +176,8 @@ def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
     ("prompts", "others", "named"),
     [
         (["one"] * 40, ["x"] * 40, False),  # each prompt has one response: the model repeats itself
+        (["one"] * 40, ["x"] * 33 + ["y"] * 7, False),  # it does so nearly always
+        (["one"] * 40, ["x"] * 32 + ["y"] * 8, True),
         (["one"] * 40, list("xy") * 20, True),  # equal prompts have several responses: they are drawn
         ([f"prompt {i}" for i in range(40)], ["x"] * 40, True),
     ],

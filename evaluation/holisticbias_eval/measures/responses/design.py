@@ -81,17 +81,25 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
     return one, other
 
 
+SAME = 0.9
+"""The share of repeats with the first response, from which on a model is taken to choose the likeliest tokens."""
+
+
 def counted_rows(answers: pa.Table) -> Ints:
     """The rows that count, in order: all, or the first of each prompt of a cell if equal prompts have equal responses.
 
-    A model that chooses the likeliest tokens gives the same response each time: its repeats add nothing.
+    A model that chooses the likeliest tokens gives the same response each time: its repeats add nothing. A server may
+    round in another way in another batch, so up to a tenth of the repeats may differ from the first response.
     """
     asked = [name for name in ("prompt", "persona") if name in answers.column_names]
-    if {"prompt", "response"} <= {*answers.column_names}:
-        prompts = len(distinct_rows(answers, asked)[0])
-        if prompts < len(answers) and len(distinct_rows(answers, [*asked, "response"])[0]) == prompts:
-            return distinct_rows(answers, ["axis", "descriptor", "template", *asked])[0]
-    return np.arange(len(answers))
+    rows = np.arange(len(answers))
+    if not len(rows) or not {"prompt", "response"} <= {*answers.column_names}:
+        return rows
+    first, prompt = distinct_rows(answers, asked)
+    repeats, (_, response) = first[prompt] != rows, distinct_rows(answers, ["response"])
+    if not repeats.any() or (response == response[first[prompt]])[repeats].mean() < SAME:
+        return rows
+    return distinct_rows(answers, ["axis", "descriptor", "template", *asked])[0]
 
 
 def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
