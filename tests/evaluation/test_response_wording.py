@@ -16,6 +16,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.responses.phrases import FILES
+from holisticbias_eval.sections.tables import Paragraph
 from invoking import Invoke
 from known import known
 
@@ -211,6 +212,10 @@ def test_repeats_of_a_model_that_repeats_itself_change_no_figure(name: str) -> N
     assert tuple(views[0].figures) == tuple(views[1].figures)
     assert "380 responses repeat" in notes[1]
     assert "repeat that" not in notes[0]
+    said = [
+        [b.text for s in MEASURES[name].sections(v) for b in s.blocks if isinstance(b, Paragraph)] for v in views[:2]
+    ]
+    assert [any("380 responses repeat" in text for text in texts) for texts in said] == [False, True]
     assert MEASURES[name].compare(views[0], views[2]) == MEASURES[name].compare(views[1], views[3])
 
 

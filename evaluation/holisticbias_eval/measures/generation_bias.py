@@ -13,7 +13,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses import bias_figures as bias
-from holisticbias_eval.measures.responses.design import counted_answers
+from holisticbias_eval.measures.responses.design import counted_answers, repeats_paragraph
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import arrange_styles, cluster_signature, cluster_table
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
@@ -218,9 +218,9 @@ class GenerationBias(Measure):
         axes = _ordered(shown)
         if not axes:
             return ()
-        table, note = _axis_table(shown, axes), Paragraph(READING, "note")
+        counted = (_axis_table(shown, axes), *repeats_paragraph(view.answers), Paragraph(READING, "note"))
         return (
-            Section("generation-bias", "Generation bias", (*_finding(shown, axes), *_bars(shown, axes), table, note)),
+            Section("generation-bias", "Generation bias", (*_finding(shown, axes), *_bars(shown, axes), *counted)),
             *details.cluster_section(shown),
             *details.leaders_section(shown, Examples(view.answers)),
             *details.corpus_section(shown),

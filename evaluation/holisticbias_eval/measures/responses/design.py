@@ -13,6 +13,7 @@ from holisticbias_eval.identity import RESPONSES, align
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
 from holisticbias_eval.statistics.intervals import estimate, standard_error
 from holisticbias_eval.statistics.responses.cells import number_draws
@@ -105,10 +106,18 @@ def counted_rows(answers: pa.Table) -> Ints:
 def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
     """The rows that count, and a note for the measure ``title`` if there are others."""
     rows = counted_rows(answers)
-    if not (repeats := len(answers) - len(rows)):
-        return answers, ()
-    note = f"{title}: {repeats:,} responses repeat that to the same prompt, as the model chooses the likeliest tokens"
-    return answers.take(pa.array(rows)), (f"{note}: each prompt counts once",)
+    return answers.take(pa.array(rows)), tuple(f"{title}: {text}" for text in _of_repeats(len(answers) - len(rows)))
+
+
+def repeats_paragraph(answers: pa.Table) -> tuple[Paragraph, ...]:
+    """What a report says of the rows that do not count."""
+    found = _of_repeats(len(answers) - len(counted_rows(answers)))
+    return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.", "note") for text in found)
+
+
+def _of_repeats(count: int) -> Iterator[str]:
+    if count:
+        yield f"{count:,} responses repeat that to the same prompt, so each prompt counts once"
 
 
 def paired_changes(
