@@ -218,9 +218,10 @@ class GenerationBias(Measure):
         axes = _ordered(shown)
         if not axes:
             return ()
-        counted = (_axis_table(shown, axes), *repeats_paragraph(view.answers), Paragraph(READING, "note"))
+        notes = (*repeats_paragraph(view.answers), Paragraph(READING, "note"))
+        main = (*_finding(shown, axes), *_bars(shown, axes), _axis_table(shown, axes), *notes)
         return (
-            Section("generation-bias", "Generation bias", (*_finding(shown, axes), *_bars(shown, axes), *counted)),
+            Section("generation-bias", "Generation bias", main),
             *details.cluster_section(shown),
             *details.leaders_section(shown, Examples(view.answers)),
             *details.corpus_section(shown),
