@@ -218,10 +218,10 @@ class GenerationBias(Measure):
         axes = _ordered(shown)
         if not axes:
             return ()
-        notes = (*repeats_paragraph(view.answers), Paragraph(READING, "note"))
-        main = (*_finding(shown, axes), *_bars(shown, axes), _axis_table(shown, axes), *notes)
+        main: list[Block] = [*_finding(shown, axes), *_bars(shown, axes), _axis_table(shown, axes)]
+        main += [*repeats_paragraph(view.answers), Paragraph(READING, "note")]
         return (
-            Section("generation-bias", "Generation bias", main),
+            Section("generation-bias", "Generation bias", tuple(main)),
             *details.cluster_section(shown),
             *details.leaders_section(shown, Examples(view.answers)),
             *details.corpus_section(shown),

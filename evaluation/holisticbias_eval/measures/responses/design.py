@@ -110,7 +110,7 @@ def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str,
 
 
 def repeats_paragraph(answers: pa.Table) -> tuple[Paragraph, ...]:
-    """What a report says of repeats."""
+    """A paragraph with the number of repeats, if there are any."""
     found = _of_repeats(len(answers) - len(counted_rows(answers)))
     return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.", "note") for text in found)
 
