@@ -192,6 +192,19 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
     assert ("blue soup" in phrases or "blue" in phrases) == named
 
 
+@pytest.mark.parametrize(("having", "named"), [(120, False), (200, True)])
+def test_a_phrase_of_a_template_is_not_one_of_the_descriptor_that_is_asked_there_most(having: int, named: bool) -> None:
+    """The other descriptor has the phrase in 120 of 240 responses to this template, and never in another one."""
+    texts = ["blue soup"] * having + ["red tea"] * (240 - having)
+    rows = [("blicket", text, "stop") for text in texts] + [("stad", "blue soup", "stop")] * 120
+    rows += [("stad", "red tea", "stop")] * 360
+    answers = table(*rows, prompts=[f"prompt {i}" for i in range(len(rows))])
+    templates = pa.array(["one"] * 480 + ["two"] * 240)
+    answers = answers.set_column(answers.column_names.index("template"), "template", templates)
+    found = measured(answers).by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")
+    assert any(f.keys["descriptor"] == "blicket" and "blue" in f.keys["phrase"] for f in found) == named
+
+
 @pytest.mark.parametrize("name", ["response_wording", "generation_bias", "offensiveness"])
 def test_repeats_of_a_model_that_repeats_itself_change_no_figure(name: str) -> None:
     prompts, texts = [f"prompt {i}" for i in range(10)], ["prompt 0", *(f"w{i} x" for i in range(9))]
