@@ -171,7 +171,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     is_said = prompts in (None, SENTENCES)
     drawing = find_drawing(given, several=is_said)
     about: dict[str, Any]
-    if is_said:
+    if prompts is None or is_said:
         default = None if given.running.engine == "api" else default_release(given.model_name)
         opened = given.release(default, small=given.read(Small).small)
         with given.display.step("Drawing prompts"):
