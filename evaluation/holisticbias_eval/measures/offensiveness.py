@@ -61,7 +61,8 @@ class OffenceMeasure(Measure):
         """Compute the figures; settings have the threshold."""
         if self.column not in answers.column_names:
             raise SelectionError(
-                f"the responses have no column {self.column}: judge them with an offensiveness classifier"
+                f"the responses have no column {self.column}, which an offensiveness classifier makes from the column "
+                f"{self.text}"
             )
         cells = arrange_responses(self.judged(answers), {self.column: self.column})
         means, figure = cell_means(cells), partial(make_figure, self.info.name)
