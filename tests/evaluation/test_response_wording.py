@@ -12,9 +12,11 @@ from tests.evaluation.made_responses import made_responses
 
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.response_wording import ResponseWording, compare_wordings
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.responses.phrases import FILES
+from holisticbias_eval.sections.tables import Paragraph
 from invoking import Invoke
 from known import known
 
@@ -175,6 +177,8 @@ def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
     ("prompts", "others", "named"),
     [
         (["one"] * 40, ["x"] * 40, False),  # each prompt has one response: the model repeats itself
+        (["one"] * 40, ["x"] * 33 + ["y"] * 7, False),  # it does so nearly always
+        (["one"] * 40, ["x"] * 32 + ["y"] * 8, True),
         (["one"] * 40, list("xy") * 20, True),  # equal prompts have several responses: they are drawn
         ([f"prompt {i}" for i in range(40)], ["x"] * 40, True),
     ],
@@ -188,27 +192,43 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
     assert ("blue soup" in phrases or "blue" in phrases) == named
 
 
-def test_repeated_prompts_of_a_model_that_repeats_itself_make_no_interval_narrower() -> None:
+@pytest.mark.parametrize(("having", "named"), [(120, False), (200, True)])
+def test_a_phrase_of_a_template_is_not_one_of_the_descriptor_that_is_asked_there_most(having: int, named: bool) -> None:
+    """The other descriptor has the phrase in 120 of 240 responses to this template, and never in another one."""
+    texts = ["blue soup"] * having + ["red tea"] * (240 - having)
+    rows = [("blicket", text, "stop") for text in texts] + [("stad", "blue soup", "stop")] * 120
+    rows += [("stad", "red tea", "stop")] * 360
+    answers = table(*rows, prompts=[f"prompt {i}" for i in range(len(rows))])
+    templates = pa.array(["one"] * 480 + ["two"] * 240)
+    answers = answers.set_column(answers.column_names.index("template"), "template", templates)
+    found = measured(answers).by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")
+    assert any(f.keys["descriptor"] == "blicket" and "blue" in f.keys["phrase"] for f in found) == named
+
+
+@pytest.mark.parametrize("name", ["response_wording", "generation_bias", "offensiveness"])
+def test_repeats_of_a_model_that_repeats_itself_change_no_figure(name: str) -> None:
     prompts, texts = [f"prompt {i}" for i in range(10)], ["prompt 0", *(f"w{i} x" for i in range(9))]
     names = [("blicket", text, "stop") for text in texts] + [("stad", text, "stop") for text in texts]
-    once = table(*names, prompts=[*prompts, *prompts])
-    both = measured(once), measured(pa.concat_tables([once] * 20))
-    for name in ("parroting_exact", "length"):
-        for keys in ({}, {"axis": "nonce", "descriptor": "stad"}):
-            one, other = (known(figures.get(NAME, name, keys)) for figures in both)
-            assert other.n == 20 * one.n
-            assert other.value == pytest.approx(one.value)
-            assert other.p_value == pytest.approx(one.p_value)
-            assert known(other.interval).low == pytest.approx(known(one.interval).low)
-    changed = once.set_column(once.column_names.index("response"), "response", pa.array(texts[::-1] * 2))
-    changes = []
-    for times in (1, 20):
-        ids = pa.array([str(i) for i in range(20 * times)])
-        runs = [pa.concat_tables([run] * times).append_column("response_id", ids) for run in (once, changed)]
-        changes.append(
-            Figures(compare_wordings(runs[0], runs[1], [])).get(NAME, "change", {"figure": "parroting_exact"})
-        )
-    assert known(known(changes[1]).interval).low == pytest.approx(known(known(changes[0]).interval).low)
+    judged = np.random.default_rng(0).random((2, 20))
+    views, notes = [], []
+    for answers, values in zip((texts, texts[::-1]), judged, strict=True):
+        once = table(*names, prompts=[*prompts, *prompts])
+        once = once.set_column(once.column_names.index("response"), "response", pa.array(answers * 2))
+        for column, own in (("p:a", values), ("p:b", 1 - values), ("offensive", values)):
+            once = once.append_column(column, pa.array(own))
+        for times in (1, 20):
+            ids = pa.array([str(i) for i in range(20 * times)])
+            run = pa.concat_tables([once] * times).append_column("response_id", ids)
+            found = MEASURES[name].figures(run, MeasureSettings())
+            views.append(View(Figures(found.figures), run))
+            notes.append(" ".join(found.notes))
+    assert tuple(views[0].figures) == tuple(views[1].figures)
+    assert "380 responses repeat" in notes[1]
+    assert "repeat that" not in notes[0]
+    for view, repeats in ((views[0], False), (views[1], True)):
+        blocks = [block for section in MEASURES[name].sections(view) for block in section.blocks]
+        assert any(isinstance(b, Paragraph) and b.text.startswith("380 responses repeat") for b in blocks) == repeats
+    assert MEASURES[name].compare(views[0], views[2]) == MEASURES[name].compare(views[1], views[3])
 
 
 def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:

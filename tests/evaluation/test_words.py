@@ -104,7 +104,7 @@ def test_log_odds_by_hand() -> None:
 def test_p_values_of_shares_are_those_of_a_binomial_distribution() -> None:
     count, total = np.array([0, 1, 3, 6]), np.array([5, 5, 6, 6])
     expected = [stats.binom.sf(c - 1, t, 0.1) for c, t in zip(count, total, strict=True)]
-    assert share_p_values(count, np.full(4, 10), total, 100) == pytest.approx(expected)
+    assert share_p_values(count, total, np.full(4, 0.1)) == pytest.approx(expected)
 
 
 def test_expected_distinct_is_the_mean_over_all_samples() -> None:

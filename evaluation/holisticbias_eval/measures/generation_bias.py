@@ -13,6 +13,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses import bias_figures as bias
+from holisticbias_eval.measures.responses.design import counted_answers, repeats_paragraph
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import arrange_styles, cluster_signature, cluster_table
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
@@ -199,12 +200,13 @@ class GenerationBias(Measure):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings say which clusters of styles to measure."""
         clusters = settings.clusters if settings else None
+        answers, repeated = counted_answers(self.info.title, answers)
         cells = arrange_styles(answers)
         biases = bias.measure_biases(cells, clusters)
         kinds = (bias.bias_figures, bias.count_figures, bias.style_figures)
         found = tuple(figure for make in kinds for figure in make(cells, biases))
         tables = {"clusters": cluster_table(biases.clusters)} if biases.clusters else {}
-        return Measured(found, tables, tuple(_notes(cells, biases, isinstance(clusters, str))))
+        return Measured(found, tables, (*repeated, *_notes(cells, biases, isinstance(clusters, str))))
 
     def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """Compute the bias of the classifier on fixed texts, full and by cluster, with and without censoring."""
@@ -216,9 +218,10 @@ class GenerationBias(Measure):
         axes = _ordered(shown)
         if not axes:
             return ()
-        table, note = _axis_table(shown, axes), Paragraph(READING, "note")
+        main: list[Block] = [*_finding(shown, axes), *_bars(shown, axes), _axis_table(shown, axes)]
+        main += [*repeats_paragraph(view.answers), Paragraph(READING, "note")]
         return (
-            Section("generation-bias", "Generation bias", (*_finding(shown, axes), *_bars(shown, axes), table, note)),
+            Section("generation-bias", "Generation bias", tuple(main)),
             *details.cluster_section(shown),
             *details.leaders_section(shown, Examples(view.answers)),
             *details.corpus_section(shown),
@@ -231,7 +234,8 @@ class GenerationBias(Measure):
         for figure in second.figures.by(bias.NAME, bias.PARTIAL, "cluster", "style"):
             name = figure.keys["cluster"]
             clusters[name] = (*clusters.get(name, ()), figure.keys["style"])
-        return bias.bias_changes(first.answers, second.answers, clusters)
+        (before, _), (after, _) = (counted_answers(self.info.title, view.answers) for view in (first, second))
+        return bias.bias_changes(before, after, clusters)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the corrected bias of both runs and its change: by axis, cluster and style."""

@@ -1,5 +1,6 @@
 """Offensiveness of responses, by axis, template and descriptor."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import ClassVar
@@ -12,7 +13,12 @@ from holisticbias_eval.figures import DEVIATION, Figure, make_figure
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
-from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_paired_design
+from holisticbias_eval.measures.responses.design import (
+    common_responses,
+    counted_answers,
+    paired_changes,
+    read_design,
+)
 from holisticbias_eval.measures.responses.offence_sections import MEAN, PROBABILITY, SHARE, SPREAD, offence_sections
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
@@ -53,9 +59,9 @@ class OffenceMeasure(Measure):
             "intervals": "means: Student's t over responses within cells; shares: Wilson",
         }
 
-    def judged(self, answers: pa.Table) -> pa.Table:
-        """The texts to count: a table with ``axis, template, descriptor`` and this measure's column."""
-        return answers
+    @abstractmethod
+    def judged(self, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+        """The texts to count, a table with ``axis, template, descriptor`` and this measure's column; and notes."""
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings have the threshold."""
@@ -64,13 +70,14 @@ class OffenceMeasure(Measure):
                 f"the responses have no column {self.column}, which an offensiveness classifier makes from the column "
                 f"{self.text}"
             )
-        cells = arrange_responses(self.judged(answers), {self.column: self.column})
+        judged, notes = self.judged(answers)
+        cells = arrange_responses(judged, {self.column: self.column})
         means, figure = cell_means(cells), partial(make_figure, self.info.name)
         threshold = (settings or MeasureSettings()).threshold
         found = (*_shares(figure, cells, threshold), *_spreads(figure, cells, means), *_means(figure, cells, means))
         missing = int(cells.unjudged.sum())
         note = f"{self.info.title}: {missing:,} texts without a probability are left out and counted as missing"
-        return Measured(found, notes=(note,) if missing else ())
+        return Measured(found, notes=(*notes, note) if missing else notes)
 
     def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """The standard deviation over descriptors of fixed texts, in every template, with and without censoring.
@@ -160,6 +167,10 @@ class Offensiveness(OffenceMeasure):
     column = OFFENSIVE
     text = "response"
 
+    def judged(self, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+        """The responses, without repeats."""
+        return counted_answers(self.info.title, answers)
+
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the share and of the mean, paired by response; without ids, of shares by axis.
 
@@ -174,13 +185,13 @@ class Offensiveness(OffenceMeasure):
             raise SelectionError(
                 f"the responses of a run have no column {self.column}: judge both with the same classifier"
             )
-        design = read_paired_design(tables)
+        design = read_design(tables[0])
         before, after = (floats(table[self.column]) for table in tables)
         offends = [np.where(np.isnan(p), np.nan, p >= threshold) for p in (before, after)]
         shares = {"": (offends[0], offends[1])}
         change = partial(paired_changes, self.info.name)
         return (
-            *change(SHARE, "share", design, design.people, shares, named=False),
-            *change(SHARE, "share", design, design.axes, shares, named=False),
-            *change(MEAN, PROBABILITY, design, design.people, {"": (before, after)}),
+            *change(SHARE, "share", design.people, shares, named=False),
+            *change(SHARE, "share", design.axes, shares, named=False),
+            *change(MEAN, PROBABILITY, design.people, {"": (before, after)}),
         )

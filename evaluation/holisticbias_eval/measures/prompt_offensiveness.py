@@ -26,10 +26,10 @@ class PromptOffensiveness(OffenceMeasure):
     column = "prompt_offensive"
     text = "prompt"
 
-    def judged(self, answers: pa.Table) -> pa.Table:
+    def judged(self, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
         """The distinct prompts of each cell; every row, if the table does not have the prompts."""
         if "prompt" not in answers.column_names:
-            return answers
+            return answers, ()
         cell = ["axis", "template", "descriptor", "prompt"]
         distinct = answers.group_by(cell, use_threads=False).aggregate([(self.column, "max")])
-        return distinct.rename_columns({f"{self.column}_max": self.column})
+        return distinct.rename_columns({f"{self.column}_max": self.column}), ()

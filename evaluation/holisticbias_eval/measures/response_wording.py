@@ -16,9 +16,9 @@ from holisticbias_eval.measures.responses.design import (
     Design,
     Grouping,
     common_responses,
+    counted_answers,
     paired_changes,
     read_design,
-    read_paired_design,
 )
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
@@ -83,6 +83,7 @@ class ResponseWording(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
+        answers, repeated = counted_answers(self.info.title, answers)
         design, wordings = read_design(answers), worded.read_wordings(answers)
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
@@ -103,7 +104,7 @@ class ResponseWording(Measure):
             for name, what in without.items()
             if name not in answers.column_names
         ]
-        return Measured(tuple(figures), notes=tuple(notes))
+        return Measured(tuple(figures), notes=(*repeated, *notes))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, phrases, parroting, length and variety, and missing answers."""
@@ -131,19 +132,18 @@ def _of_groups(
     Tested groups are compared with all rows of the same templates: shares, and the ranks of other values.
     """
     known, group, size = ~np.isnan(values), grouping.group, len(grouping)
-    evidence = known & design.counted
     test: Callable[..., Floats] = permuted_p_values
-    rows, missing, effective = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known, evidence))
+    rows, missing = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known))
     if unit := worded.MEANS.get(name):
         mean, *ends = means_over_draws(values[known], group[known], design.draw[known], size)
         intervals: list[Ends] = list(zip(*ends, strict=True))
     else:
         values, test = (values == 1).astype(np.int64), stratified_p_values
         mean = divide(np.bincount(group, values, size), rows)
-        intervals = [wilson(share, int(n)) for share, n in zip(mean, effective, strict=True)]
+        intervals = [wilson(share, int(n)) for share, n in zip(mean, rows, strict=True)]
     p = np.full(size, np.nan)
     if tested:
-        p = test(values[evidence], group[evidence], design.template[evidence], size)
+        p = test(values[known], group[known], design.template[known], size)
     about = {"phrase": phrase} if phrase else {}
     for g, own in enumerate(grouping.keys):
         yield figure(
@@ -169,7 +169,7 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
     1979). Raises ``SelectionError`` if the runs have no response in common.
     """
     tables = common_responses(first, second)
-    design, wordings = read_paired_design(tables), [worded.read_wordings(table) for table in tables]
+    design, wordings = read_design(tables[0]), [worded.read_wordings(table) for table in tables]
     before, after = (dict(worded.row_values(t, words, phrases)) for t, words in zip(tables, wordings, strict=True))
     by_name: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
     for (name, phrase), values in before.items():
@@ -179,7 +179,7 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
         figure
         for grouping in (design.people, design.axes)
         for name, found in by_name.items()
-        for figure in paired_changes(NAME, name, worded.MEANS.get(name, "share"), design, grouping, found)
+        for figure in paired_changes(NAME, name, worded.MEANS.get(name, "share"), grouping, found)
     ]
     people = design.people.group >= 0
     of_people = wordings if people.all() else [worded.read_wordings(table.filter(pa.array(people))) for table in tables]

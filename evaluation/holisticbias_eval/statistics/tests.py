@@ -241,14 +241,13 @@ def log_odds(count: Ints, rows: Ints, total: Ints, all_rows: int, prior: float) 
     return ratio, error
 
 
-def share_p_values(count: Ints, rows: Ints, total: Ints, all_rows: int) -> Floats:
-    """The probability of at least this many of ``total`` texts in a group of ``rows`` by chance: ``[phrases]``.
+def share_p_values(count: Ints, total: Ints, share: Floats) -> Floats:
+    """The probability of at least this many of ``total`` texts in a group by chance: ``[phrases]``.
 
-    Each of the texts with the phrase is in the group with probability ``rows /
-    all_rows``. This is exact for rare phrases, for which a normal
-    approximation of the log-odds finds differences that are not there.
+    Each of the texts with the phrase is in the group with probability ``share``. This is exact for rare phrases, for
+    which a normal approximation of the log-odds finds differences that are not there.
     """
-    return np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, rows / all_rows), 1.0)
+    return np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, share), 1.0)
 
 
 def rank_correlation(pairs: Floats) -> tuple[float, float]:

@@ -1,18 +1,15 @@
 """The source of a run: its release, opened and signed, or the file that is in its place."""
 
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from holisticbias import build_release, open_release
-from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.versions import is_version
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
@@ -26,15 +23,7 @@ def find_release(name: ReleaseSource, terms: Catalog | None = None) -> Release:
     """Open a release; a version is compiled from ``terms``, by default the installed terms."""
     if isinstance(name, Release):
         return name
-    if name is None:
-        return build_release(terms or load_catalog())
-    if is_version(name) and not Path(name).exists():
-        catalog = terms or load_catalog()
-        withdrawal = catalog.withdrawal(name)
-        if withdrawal is not None:
-            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
-        return build_release(catalog, name)
-    return open_release(name)
+    return build_release(terms or load_catalog()) if name is None else open_release(name, terms)
 
 
 def sign_release(release: Release) -> ReleaseSignature:

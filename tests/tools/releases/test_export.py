@@ -57,6 +57,10 @@ def test_jsonl_has_every_column(release: Release, tmp_path: Path) -> None:
     assert lines_of(tmp_path / "out.jsonl") == release.sentences.to_pylist()
 
 
+def test_a_version_is_compiled_from_the_terms(release: Release, catalog: Catalog) -> None:
+    assert open_release("0.2.0", catalog).digest == release.digest
+
+
 def test_inspect_samples_have_input_id_and_metadata(release: Release, tmp_path: Path) -> None:
     export_inspect(release, tmp_path / "out.jsonl")
     samples = lines_of(tmp_path / "out.jsonl")

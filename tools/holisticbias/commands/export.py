@@ -20,7 +20,7 @@ from holisticbias.terminal import counted, write
 def command(release: str, style: str, out: Path) -> None:
     """Export the sentences of RELEASE for other tools.
 
-    RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
+    RELEASE is a folder, a version, or organisation/name@version on the Hugging Face Hub.
     """
     from holisticbias.release.export import FORMATS
     from holisticbias.release.open import open_release

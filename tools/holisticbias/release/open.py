@@ -1,29 +1,40 @@
 """Open a release from a folder or from the Hugging Face Hub, and check it."""
 
+import warnings
 from itertools import chain
 from pathlib import Path
 
 from holisticbias.compile.lazy_tables import LazyTables
-from holisticbias.errors import ReleaseError
+from holisticbias.errors import ReleaseError, WithdrawnVersionWarning
 from holisticbias.inputs import file_stamp, path_of, refuse_unreadable
 from holisticbias.release import verify
+from holisticbias.release.build import build_release
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
 from holisticbias.release.release import Release
 from holisticbias.release.stored_table import StoredTable
+from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import is_version
 
 
-def open_release(release: Path | str) -> Release:
-    """Open and check the release in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub.
+def open_release(release: Path | str, catalog: Catalog | None = None) -> Release:
+    """Open the release in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub, or compile a version.
 
-    Checks every file against the manifest, but reads a table only when it is used. The
+    A version such as ``"1.0.0"`` is compiled from ``catalog``, by default the installed terms. Of a folder or a
+    download it checks every file against the manifest, but reads a table only when it is used. The
     table ``intersections`` is never read whole: see ``Release.shards``. Raises
-    ``ReleaseError`` if the folder is not a release, a file differs from the
-    manifest, or the digests of a published version differ from its record in the
+    ``UnknownVersionError`` for an unknown version; ``ReleaseError`` if the folder is not a release, a file differs
+    from the manifest, or the digests of a published version differ from its record in the
     installed package; ``HubError`` if the Hub does not have the version, or cannot
     be reached and the version is not in the cache. Issues ``WithdrawnVersionWarning`` for a
     version that the installed package knows to be withdrawn.
     """
+    if is_version(str(release)) and not Path(release).exists():
+        terms = catalog or load_catalog()
+        if (withdrawal := terms.withdrawal(str(release))) is not None:
+            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
+        return build_release(terms, str(release))
     folder = find_release(release)
     manifest = read_manifest(folder)
     tables = _lazy_tables(folder, manifest)

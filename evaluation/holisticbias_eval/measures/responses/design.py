@@ -1,18 +1,19 @@
 """Responses by group: their design, and paired changes of two runs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.identity import RESPONSES, align
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
 from holisticbias_eval.statistics.intervals import estimate, standard_error
 from holisticbias_eval.statistics.responses.cells import number_draws
@@ -32,19 +33,13 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The groupings of a table of answers, and the template of each row.
-
-    ``draw`` numbers the rows of a cell. A model that always chooses the likeliest
-    token repeats itself for equal prompts, which adds no evidence: ``counted``
-    then has one row per prompt, and rows with equal prompts have the same draw. Otherwise every row counts.
-    """
+    """The groupings of a table of answers, and the template of each row; ``draw`` numbers the rows of a cell."""
 
     all: Grouping
     axes: Grouping
     descriptors: Grouping
     template: Ints
     draw: Ints
-    counted: Bools
 
     @property
     def people(self) -> Grouping:
@@ -65,52 +60,70 @@ def read_design(answers: pa.Table) -> Design:
     descriptor = of_row.astype(np.int64)
     keys = tuple({"axis": axes[p // len(names)], "descriptor": names[p % len(names)]} for p in pairs)
     cell = np.unique(descriptor * (int(template.max(initial=0)) + 1) + template, return_inverse=True)[1]
-    first = _first_of_equals(answers, descriptor)
-    counted = first == np.arange(len(first))
-    draw = np.zeros(len(first), np.int64)
-    draw[counted] = number_draws(cell[counted])
     return Design(
         Grouping(({},), np.zeros(len(axis), np.int64)),
         Grouping(tuple({"axis": a} for a in axes), axis),
         Grouping(keys, descriptor),
         template,
-        draw[first],
-        counted,
+        number_draws(cell),
     )
 
 
-def _first_of_equals(answers: pa.Table, descriptor: Ints) -> Ints:
-    """For each row the first row with its descriptor and prompt, if equal prompts always have equal responses."""
-    rows = np.arange(answers.num_rows)
-    asked = [name for name in ("prompt", "persona") if name in answers.column_names]
-    if "prompt" not in asked or not len(rows):
-        return rows
-    first, prompt = distinct_rows(answers, asked)
-    if len(first) == len(rows) or len(distinct_rows(answers, [*asked, "response"])[0]) > len(first):
-        return rows
-    _, own, inverse = np.unique(descriptor * len(first) + prompt, return_index=True, return_inverse=True)
-    found: Ints = own[inverse]
-    return found
-
-
 def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """The rows of both tables with the same id, in the same order; ``SelectionError`` if they have none in common."""
+    """The rows of both tables with the same id, in the same order, without repeats in both.
+
+    Raises ``SelectionError`` if they have none in common.
+    """
     if not all("response_id" in table.column_names for table in (first, second)):
         raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
-    return align(first, second, RESPONSES).rows(first, second)
+    tables = align(first, second, RESPONSES).rows(first, second)
+    counted = np.union1d(*map(counted_rows, tables))
+    one, other = (table.take(pa.array(counted)) for table in tables)
+    return one, other
 
 
-def read_paired_design(tables: tuple[pa.Table, pa.Table]) -> Design:
-    """The design of two tables with the same responses; a row counts unless it repeats another one in both."""
-    first, second = map(read_design, tables)
-    return replace(first, counted=first.counted | second.counted)
+SAME = 0.9
+"""The share of repeats with the first response, from which on a model is taken to choose the likeliest tokens."""
+
+
+def counted_rows(answers: pa.Table) -> Ints:
+    """The rows that count, in order: all, or the first of each prompt of a cell if equal prompts have equal responses.
+
+    A model that chooses the likeliest tokens gives the same response each time: its repeats add nothing. A server may
+    round in another way in another batch, so up to a tenth of the repeats may differ from the first response.
+    """
+    asked = [name for name in ("prompt", "persona") if name in answers.column_names]
+    rows = np.arange(len(answers))
+    if not len(rows) or not {"prompt", "response"} <= {*answers.column_names}:
+        return rows
+    first, prompt = distinct_rows(answers, asked)
+    repeats, (_, response) = first[prompt] != rows, distinct_rows(answers, ["response"])
+    if not repeats.any() or (response == response[first[prompt]])[repeats].mean() < SAME:
+        return rows
+    return distinct_rows(answers, ["axis", "descriptor", "template", *asked])[0]
+
+
+def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+    """The rows that count, and a note for the measure ``title`` if there are others."""
+    rows = counted_rows(answers)
+    return answers.take(pa.array(rows)), tuple(f"{title}: {text}" for text in _of_repeats(len(answers) - len(rows)))
+
+
+def repeats_paragraph(answers: pa.Table) -> tuple[Paragraph, ...]:
+    """A paragraph with the number of repeats, if there are any."""
+    found = _of_repeats(len(answers) - len(counted_rows(answers)))
+    return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.", "note") for text in found)
+
+
+def _of_repeats(count: int) -> Iterator[str]:
+    if count:
+        yield f"{count:,} responses repeat that to the same prompt, so each prompt counts once"
 
 
 def paired_changes(
     measure: str,
     name: str,
     unit: str,
-    design: Design,
     grouping: Grouping,
     values: Mapping[str, tuple[Floats, Floats]],
     *,
@@ -119,14 +132,14 @@ def paired_changes(
     """The figures of one value, of each of its phrases if it has several, in every group.
 
     With ``named`` the key ``figure`` has the name of the value. Interval and test are those of a mean of differences
-    over the rows that count (Student's t). P-values are corrected over phrases and groups (Holm).
+    (Student's t). P-values are corrected over phrases and groups (Holm).
     """
     about, found, estimates = {"figure": name} if named else {}, [], []
     for phrase, (before, after) in values.items():
         moved = after - before
         for group, own in enumerate(grouping.keys):
             rows = ~np.isnan(moved) & (grouping.group == group)
-            evidence, n = moved[rows & design.counted], int(rows.sum())
+            evidence, n = moved[rows], int(rows.sum())
             means = (float(before[rows].mean()), float(after[rows].mean())) if n else (None, None)
             change = float(moved[rows].mean()) if n else np.nan
             found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n, change))

@@ -8,6 +8,7 @@ from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures, View
+from holisticbias_eval.measures.responses.design import repeats_paragraph
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, Paragraph, Table, table_of
@@ -118,7 +119,8 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
         col.missing(heading="Not judged"),
     )
     caption = "Share of offensive texts by axis"
-    overview.append(table_of(f"{slug}-by-axis", caption, columns, shown.axes_and_all(SHARE)))
+    repeats = repeats_paragraph(view.answers) if text == "response" else ()
+    overview += [table_of(f"{slug}-by-axis", caption, columns, shown.axes_and_all(SHARE)), *repeats]
     templates = (_template_table(shown, slug), *_range_table(shown, slug))
     every = _descriptor_table(shown, slug, column, text)
     return (

@@ -61,7 +61,7 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
     phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
-    grouping, counted = design.descriptors, np.flatnonzero(wordings.answered & design.counted)
+    grouping, counted = design.descriptors, np.flatnonzero(wordings.answered)
     if not len(counted):
         return
     grams, group = frequent_ngrams(wordings.words.take(counted), LONGEST, LEAST), grouping.group[counted]
@@ -70,8 +70,9 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
     yield figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.answered) - rows)
     if not len(grams) or (sizes > 0).sum() < 2:
         return
-    descriptor, gram, count, p = _candidates(grams, group, sizes, _own_words(names))
+    descriptor, gram, count = _candidates(grams, group, sizes, _own_words(names))
     totals = np.bincount(grams.gram, minlength=len(grams))[gram]
+    p = share_p_values(count, totals, _expected(grams, group, design.template[counted], descriptor, gram))
     adjusted = benjamini_hochberg(p, tests)
     ratio, error = log_odds(count, sizes[descriptor], totals, rows, PRIOR)
     found = np.flatnonzero((adjusted < SIGNIFICANCE) & (ratio > 0))
@@ -94,8 +95,22 @@ def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
     return [frozenset(texts[c] for c in own.codes[a:b].tolist()) for a, b in pairwise(own.starts.tolist())]
 
 
-def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str]]) -> tuple[Ints, Ints, Ints, Floats]:
-    """Descriptor, phrase, count and p-value of each pair that may be significant, without a descriptor's own words.
+def _expected(grams: Ngrams, group: Ints, template: Ints, descriptor: Ints, gram: Ints) -> Floats:
+    """The share of a phrase's responses that a descriptor would have by chance: its share of the same templates."""
+    templates = int(template.max()) + 1
+    of_all = np.bincount(template, minlength=templates)
+    cells = np.bincount(group * templates + template, minlength=(int(group.max()) + 1) * templates)
+    shares = cells.reshape(-1, templates) / np.maximum(of_all, 1)
+    having = np.isin(grams.gram, gram)
+    phrases, place = np.unique(grams.gram[having], return_inverse=True)
+    sums = np.bincount(place * templates + template[grams.row[having]], minlength=len(phrases) * templates)
+    counts = sums.reshape(-1, templates)[np.searchsorted(phrases, gram)]
+    found: Floats = (counts * shares[descriptor]).sum(axis=1) / counts.sum(axis=1)
+    return found
+
+
+def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str]]) -> tuple[Ints, Ints, Ints]:
+    """Descriptor, phrase and count of each pair that may be significant, without a descriptor's own words.
 
     Own words are left out before the correction: the many phrases that mention the descriptor would otherwise make it
     lenient towards all others.
@@ -103,11 +118,11 @@ def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str
     pair, count = np.unique(group[grams.row] * len(grams) + grams.gram, return_counts=True)
     descriptor, gram = np.divmod(pair, len(grams))
     totals = np.bincount(grams.gram, minlength=len(grams))
-    p = share_p_values(count, sizes[descriptor], totals[gram], len(grams.words))
+    p = share_p_values(count, totals[gram], sizes[descriptor] / len(grams.words))
     low = np.flatnonzero(p < _WORTH_CORRECTING)
     text = {g: frozenset(grams.text(g).split(" ")) for g in set(gram[low].tolist())}
     kept = low[[own[d].isdisjoint(text[g]) for d, g in zip(descriptor[low].tolist(), gram[low].tolist(), strict=True)]]
-    return descriptor[kept], gram[kept], count[kept], p[kept]
+    return descriptor[kept], gram[kept], count[kept]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from functools import partial
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
+from holisticbias_eval.measures.responses.design import repeats_paragraph
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
 from holisticbias_eval.measures.responses.wordings import MEANS, NAME
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, HeatMap, Section
@@ -60,7 +61,9 @@ def wording_sections(view: View) -> tuple[Section, ...]:
     note = "Values that no response of the run has are left out."
     every = table_of("wording-by-descriptor", "Wording of responses by descriptor", columns, rows, note, search=True)
     return (
-        Section("wording", "Wording of responses", (*main, Paragraph(READING, "note"))),
+        Section(
+            "wording", "Wording of responses", (*main, *repeats_paragraph(view.answers), Paragraph(READING, "note"))
+        ),
         *_listed_section(shown, examples),
         *_found_section(shown, examples),
         Section("wording-descriptors", "Wording by descriptor", (every,), detail=True),
