@@ -154,8 +154,8 @@ def count_responses(table: pa.Table) -> Mapping[str, int]:
 def counts_in_words(table: pa.Table) -> str:
     """The counts of responses as a line."""
     counts = dict(count_responses(table))
-    words = {"repeated": "the same as another"}
-    return f"{counts.pop('responses'):,} responses: {', '.join(f'{n:,} {words.get(of, of)}' for of, n in counts.items())}"
+    words, count = {"repeated": "the same as another"}, counts.pop("responses")
+    return f"{count:,} responses: {', '.join(f'{n:,} {words.get(name, name)}' for name, n in counts.items())}"
 
 
 def _number(mask: pa.ChunkedArray) -> int:
