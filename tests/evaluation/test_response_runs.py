@@ -13,6 +13,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.response_files import count_responses
 
 MEASURES = "generation_bias,offensiveness,prompt_offensiveness,response_wording"
 JUDGES = ("--classifier", "vader,calibration-offensiveness")
@@ -69,6 +70,8 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
     table = pq.read_table(folder / "run" / "responses.parquet")
     texts = [HOSTILE if i % 2 else f"{row} {'x' * 5000}" for i, row in enumerate(table["response"].to_pylist())]
     hostile = with_column(table, "response", pa.array(texts, pa.large_string()))
+    none = pa.array([None] * len(texts), pa.large_string())
+    assert count_responses(with_column(table, "response", none))["refused"] == len(texts)
     pq.write_table(hostile.select(KEPT), folder / "hostile.parquet")
     assert run("--responses", folder / "hostile.parquet", out="hostile") == 0
     page = (folder / "hostile" / "report.html").read_text("utf-8")
