@@ -47,7 +47,7 @@ RESULTS = Identity("results", "result", ("result_id",))
 INTERSECTIONS = Identity("intersections", "intersection", ("intersection_id",))
 PROMPTS = Identity("prompts", "prompt", ("response_id",), ("prompt", "persona"))
 RESPONSES = Identity("prompts", "response", ("response_id",))
-_KINDS = (PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, PROMPTS, GROUPED, SENTENCES)
+_KINDS = (PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, PROMPTS, RESPONSES, GROUPED, SENTENCES)
 """Of these the first whose columns both tables have says what they share; without one see ``_of_others``."""
 
 

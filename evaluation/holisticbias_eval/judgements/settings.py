@@ -13,7 +13,7 @@ class StudySettings(Settings):
     """
 
     pairs: int = setting(100, "Pairs of responses to show.", ge=1)
-    per_pair: int = setting(3, "Annotators of each pair.", metavar="N", ge=1)
+    per_pair: int = setting(3, "Annotators of each pair.", metavar="N", ge=1, le=500)
     sheets: int | None = setting(
         None,
         "Sheets among which the pairs are divided; each annotator answers one. Default: as many as --per-pair, with "

@@ -67,7 +67,8 @@ class OffenceMeasure(Measure):
         """Compute the figures; settings have the threshold."""
         if self.column not in answers.column_names:
             raise SelectionError(
-                f"the responses have no column {self.column}: judge them with an offensiveness classifier"
+                f"the responses have no column {self.column}, which an offensiveness classifier makes from the column "
+                f"{self.text}"
             )
         judged, notes = self.judged(answers)
         cells = arrange_responses(judged, {self.column: self.column})

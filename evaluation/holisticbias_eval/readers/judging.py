@@ -93,8 +93,8 @@ def judge_responses(
     """Add ``judged``, the text that classifiers read, and the probabilities.
 
     ``p:LABEL`` are the probabilities of styles, ``offensive`` that of an offensive
-    response and ``prompt_offensive`` that of its prompt. Refused, filtered and
-    empty responses have none.
+    response and ``prompt_offensive`` that of its prompt, if the table has prompts.
+    Refused, filtered and empty responses have none.
     """
     plurals = plurals_of(release, responses["descriptor_id"]) if censored else None
     texts, _ = _judged(responses, censored=censored, plurals=plurals)
@@ -103,7 +103,8 @@ def judge_responses(
         table = with_columns(table, _classified(StylesReader(judge=judges["labels"]), texts, display))
     if "offensiveness" in judges:
         reader = OffensivenessReader(judge=judges["offensiveness"])
-        for name, judged in zip(OFFENSIVE, (texts, _column(table, "prompt")), strict=True):
+        prompts = [_column(table, "prompt")] if "prompt" in table.column_names else []
+        for name, judged in zip(OFFENSIVE, (texts, *prompts), strict=False):
             table = table.append_column(name, _classified(reader, judged, display).column(0))
     return table
 

@@ -53,7 +53,7 @@ _SCORED = ("nll", "tokens", "perplexity")
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, *_SCORED), of_groups=("dimension", "group", "sentence", *_SCORED))
 RESPONSES = AnswerFile(
     "responses",
-    ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"),
+    ("response_id", "axis", "template", "descriptor", "response"),
     ("response_id", "group", "prompt", "response", "text"),
 )
 PAIRS = AnswerFile(

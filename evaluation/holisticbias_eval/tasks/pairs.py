@@ -80,11 +80,16 @@ class PairsTask(ScoredTask):
                 if options.engine == "api":
                     return ChatChooser(*server_of(name, options), options)
                 return choice_scorer(name, options, given)
-            if mode == "published":
-                if options.engine == "local" and find_kind(name, options.kind) == "masked":
+            if mode == "published" and options.engine != "api":
+                kind = find_kind(name, options.kind)
+                if kind == "masked" and options.engine == "local":
                     return OneMaskScorer(load_kind(name, "masked", options.device), given.display.notice)
-                if options.engine != "api":  # the published formulas leave out the first token
-                    options = options.model_copy(update={"first_token": LEFT_OUT})
+                if kind != "causal":
+                    raise EvaluationError(
+                        "--mode published needs a causal model, or a masked model with --engine local"
+                    )
+                # the published formulas leave out the first token
+                options = options.model_copy(update={"first_token": LEFT_OUT})
             return start_scorer(name, given.display.notice, options)
 
     def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:

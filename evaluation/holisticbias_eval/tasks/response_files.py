@@ -88,7 +88,6 @@ def read_texts(source: Path) -> pa.Table:
 
 
 CELL = columns("name", "axis", "template", "descriptor", need=True)
-COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
 
 
 _RUN = (
@@ -135,9 +134,11 @@ TABLES: Mapping[str, Callable[[Path], pa.Table]] = {
 def count_responses(table: pa.Table) -> Mapping[str, int]:
     """The number of responses, and how many of them are empty, truncated, refused, filtered or repeated.
 
-    A repeated response has the same text as another response.
+    A repeated response has the same text as another response. Without a column ``finish`` it is not known which are
+    truncated, refused or filtered, so these are not counted.
     """
-    text, finish = table["response"].cast(pa.large_string()), table["finish"].cast(pa.string())
+    text, ends = table["response"].cast(pa.large_string()), "finish" in table.column_names
+    finish = table["finish"].cast(pa.string()) if ends else pa.chunked_array([pa.nulls(len(table), pa.string())])
     withheld = pc.is_in(finish, pa.array(WITHHELD))
     empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
     said = text.filter(pc.invert(pc.or_(empty, withheld)))
@@ -145,16 +146,16 @@ def count_responses(table: pa.Table) -> Mapping[str, int]:
     return {
         "responses": len(table),
         "empty": _number(empty),
-        **{name: _number(pc.equal(finish, value)) for name, value in counts.items()},
+        **{name: _number(pc.equal(finish, value)) for name, value in counts.items() if ends},
         "repeated": len(said) - len(pc.unique(said)),
     }
 
 
 def counts_in_words(table: pa.Table) -> str:
     """The counts of responses as a line."""
-    counts = count_responses(table)
-    words = {"repeated": "the same as another"}
-    return f"{counts['responses']:,} responses: {', '.join(f'{counts[n]:,} {words.get(n, n)}' for n in COUNTED)}"
+    counts = dict(count_responses(table))
+    words, count = {"repeated": "the same as another"}, counts.pop("responses")
+    return f"{count:,} responses: {', '.join(f'{n:,} {words.get(name, name)}' for name, n in counts.items())}"
 
 
 def _number(mask: pa.ChunkedArray) -> int:

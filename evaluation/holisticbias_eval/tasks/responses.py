@@ -105,8 +105,7 @@ def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Tab
     made = {"response_id": pc.binary_join_element_wise(*ids, "/"), **found, "draw": draws}
     made |= {name: responses[name] for name in (*_TEXTS, "response", "finish") if name in responses.column_names}
     made |= {name: _counts(responses, name, file) for name in ("tokens", "sample") if name in responses.column_names}
-    lacking = {"finish": pa.nulls(len(responses), pa.string())}
-    return pa.table({**{name: pa.array([""] * len(responses)) for name in ("prompt", "persona")}, **lacking, **made})
+    return pa.table({"persona": pa.array([""] * len(responses)), **made})
 
 
 def _counts(responses: pa.Table, name: str, file: Path) -> pa.ChunkedArray:

@@ -120,6 +120,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path, in
         (("analyse", "EMPTY"), "give the folder that holisticbias judge make has written"),
         (("make", "ONE", "TWO", "--out", "STUDY"), "holds something else"),
         (("make", "ONE", "TWO", "--out", "OTHER", "--sheets", "2"), "need as many sheets"),
+        (("make", "ONE", "TWO", "--out", "OTHER", "--per-pair", "501"), "501 is not in the range 1<=x<=500"),
         (("make", "ONE", "TWO", "--out", "OTHER", "--questions", "nothing"), "there is no list of questions"),
         (("make", "ONE", "TWO", "--out", "OTHER", "--inflammatory", "nothing"), "there is no list of inflammatory"),
         (("make", "STUDY", "TWO", "--out", "OTHER"), "is not a run"),

@@ -90,6 +90,14 @@ def test_published_causal_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
         assert row["chose_stereotype"] == float(losses[0] > losses[1])
 
 
+@pytest.mark.parametrize("mode", ["published", "choice"])
+def test_a_mode_that_the_kind_of_a_model_cannot_answer(
+    mode: str, invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path]
+) -> None:
+    pairs = ("--pairs", write_pairs(), "--model", tiny_gpt2, "--kind", "seq2seq")
+    assert f"--mode {mode} needs a causal model" in invoke.refused("evaluate", *pairs, "--mode", mode)
+
+
 def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
     _, table = run("--mode", "published", model=tiny_bert)
     loaded = load_kind(str(tiny_bert), "masked", "cpu")
