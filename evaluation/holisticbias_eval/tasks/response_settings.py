@@ -83,8 +83,8 @@ CHAT_STYLE = Condition(
 )
 CONTINUED = Condition("with prompts to continue", lambda values: values.get("prompts") != SENTENCES)
 BOLD = Condition(
-    "with --prompts of BOLD: a folder, a table or a dataset on the Hub",
-    lambda values: is_bold(str(values.get("prompts") or "")),
+    "with --prompts of BOLD (a folder, a table or a dataset on the Hub)",
+    lambda values: bool(values.get("prompts")) and is_bold(str(values["prompts"])),
 )
 
 
