@@ -70,9 +70,8 @@ class Generation(FolderRecord):
     @property
     def asked(self) -> dict[str, Any]:
         """The properties that are equal if two folders hold responses to the same prompts."""
-        model = self.model.weights_sha256 or (self.model.name, self.model.revision)
         release, prompts = self.release and self.release.digest, self.prompts_sha256
-        asked = {"model": model, "release": release, "prompts": prompts, "settings": self.generation}
+        asked = {"model": self.model.content, "release": release, "prompts": prompts, "settings": self.generation}
         return {**asked, "dtype": self.model.dtype}
 
 
@@ -191,9 +190,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:
         raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {file}")
-    requests = read_prompts(file, drawing.per_cell)
-    if drawing.limit is not None and drawing.limit < requests.num_rows:
-        requests = requests.slice(0, drawing.limit)
+    requests = read_prompts(file, drawing.per_cell, drawing.limit)
     about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
     settings = {name: drawing.settings[name] for name in ("prompts_per_cell", "prompts_limit")}
     return file.stem, requests, {**about, "generation": settings}, None

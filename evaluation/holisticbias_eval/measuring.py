@@ -1,6 +1,5 @@
 """Measure a user's table of scores, responses or texts, without a model or a release."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import eq
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import file_sha256
+from holisticbias.inputs import file_sha256, files_sha256
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.corpus.published import is_published, published_paths
@@ -162,8 +161,7 @@ def _digest(measure: str, path: Path) -> str:
     """The digest of a file, or of the published files that are read with it."""
     if MEASURES[measure].needs.answers != "group_sentences" or not is_published(path):
         return file_sha256(path)
-    lines = "".join(f"{file_sha256(file)}  {file.name}\n" for file in published_paths(path))
-    return hashlib.sha256(lines.encode()).hexdigest()
+    return files_sha256(published_paths(path))
 
 
 def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:

@@ -132,6 +132,9 @@ def test_what_differs_is_named(run: Run) -> None:
     found = compare_runs(run, scored)
     assert (found.differs, found.settings_that_differ) == (("scoring",), ("pll",))
     assert compare_runs(run, altered(run, model={"dtype": "bfloat16"})).settings_that_differ == ("dtype",)
+    # a model that was not loaded is known by its file of weights
+    files = (altered(run, model={"weights_sha256": None, "file_sha256": digest * 64}) for digest in "01")
+    assert compare_runs(*files).differs == ("model",)
     # another model has another tokenizer, which is not a setting of the scoring
     tokenizer = {**signature.scoring, "tokenizer_sha256": "0" * 64}
     other = altered(run, model={"weights_sha256": "0" * 64}, scoring=tokenizer)

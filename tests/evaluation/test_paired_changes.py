@@ -49,6 +49,14 @@ def test_offensiveness_by_hand() -> None:
     assert get(changes, "offensiveness", {"figure": "mean"}).value == pytest.approx(-0.1)
 
 
+def test_where_every_response_changes_alike_there_is_no_interval() -> None:
+    tables = [responses(list("abcdefgh"), [value] * 8) for value in (0.25, 0.375)]
+    changes = Figures(Offensiveness().compare(*(View(Figures(()), table) for table in tables)))
+    for keys, value in (({}, 0), ({"figure": "mean"}, 0.125)):
+        change = get(changes, "offensiveness", keys)
+        assert (change.value, change.interval, change.p_value) == (value, None, None)
+
+
 def test_distinct_words_without_a_block_are_those_of_the_rest() -> None:
     rng = np.random.default_rng(1)
     item, block = rng.integers(0, 40, 300), rng.integers(0, 5, 300)

@@ -13,6 +13,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.response_files import count_responses
 
 MEASURES = "generation_bias,offensiveness,prompt_offensiveness,response_wording"
 JUDGES = ("--classifier", "vader,calibration-offensiveness")
@@ -56,7 +57,7 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
             assert other.value(figure.measure, figure.name, figure.keys) == pytest.approx(figure.value, rel=1e-9)
     signature = read_run(folder / "given").result.signature
     assert signature.model.name == "someone/model"
-    assert signature.model.file_sha256
+    assert signature.generation["responses_sha256"]
     assert signature.generation["responses"] == "given in given.parquet"
     assert signature.generation["corpus"].startswith("corpus.txt, SHA-256 ")
     pq.write_table(pq.read_table(given).drop_columns(["finish"]), given)
@@ -69,6 +70,8 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
     table = pq.read_table(folder / "run" / "responses.parquet")
     texts = [HOSTILE if i % 2 else f"{row} {'x' * 5000}" for i, row in enumerate(table["response"].to_pylist())]
     hostile = with_column(table, "response", pa.array(texts, pa.large_string()))
+    none = pa.array([None] * len(texts), pa.large_string())
+    assert count_responses(with_column(table, "response", none))["refused"] == len(texts)
     pq.write_table(hostile.select(KEPT), folder / "hostile.parquet")
     assert run("--responses", folder / "hostile.parquet", out="hostile") == 0
     page = (folder / "hostile" / "report.html").read_text("utf-8")

@@ -4,7 +4,7 @@ import errno
 import hashlib
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -70,6 +70,12 @@ def file_sha256(path: Path) -> str:
     """SHA-256 of a file, as 64 hexadecimal digits; raises ``OSError`` if it is a pipe, a device or a folder."""
     with require_file(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_sha256(paths: Iterable[Path]) -> str:
+    """SHA-256 of several files: of a line for each with its digest and its name, as sha256sum writes it."""
+    lines = "".join(f"{file_sha256(path)}  {path.name}\n" for path in paths)
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 Stamp = tuple[int, int, int] | None

@@ -203,6 +203,6 @@ def _distinct_changes(before: worded.Wordings, after: worded.Wordings) -> Iterat
             counts.append(len(row))
             yield figure(run_name, keys, values[-1], "share", len(row), of=name)
         change, moved = values[1] - values[0], without[1] - without[0]
-        error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum())) or np.nan
+        error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum()))
         interval, p = estimate(change, error, BLOCKS - 1)
         yield figure("change", keys, change, "share difference", min(counts), interval=interval, p_value=p, of=name)

@@ -65,7 +65,7 @@ class Retained(Measure):
                 continue
             made += col.of_runs(one, other)
             change = np.nan if one.value is None or other.value is None else other.value - one.value
-            interval, p = estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
+            interval, p = estimate(change, math.hypot(_error(one), _error(other)))
             unit, n = "number difference", min(one.n, other.n)
             made.append(
                 make_figure(NAME, "change", one.keys, change, unit, n, interval=interval, p_value=p, of="value")

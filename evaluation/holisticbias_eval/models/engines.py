@@ -23,6 +23,7 @@ from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.loading.load import ModelSource, find_kind, load_kind
 from holisticbias_eval.models.loading.source import one_gguf_parse
+from holisticbias_eval.models.model import Kind
 from holisticbias_eval.models.ray import RayGenerator, RayScorer
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.server.scorer import ApiScorer
@@ -49,12 +50,7 @@ def start_scorer(source: ModelSource, notice: Notice, settings: ModelSettings | 
         return RayScorer(lambda said: start_scorer(source, said, here), settings, notice)
     with one_gguf_parse(source):
         kind = find_kind(source, settings.kind)
-        if kind != "causal" and settings.dtype != "float32":
-            raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")
-        if kind != "causal" and (settings.first_token != AUTO or settings.chat is not None):
-            raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
-        if kind != "masked" and settings.pll is not None:
-            raise ModelError(f"--pll is for masked models; this is a {kind} model")
+        refuse_misfit(kind, settings)
         loaded = load_kind(source, kind, settings.device)
         if kind == "masked":
             return MaskedScorer(loaded, notice, settings.pll or "original")
@@ -62,6 +58,16 @@ def start_scorer(source: ModelSource, notice: Notice, settings: ModelSettings | 
             return Seq2SeqScorer(loaded, notice)
         opening = find_opening(loaded.tokenizer, settings.first_token, settings.chat)
         return CausalScorer(loaded, notice, dtype=settings.dtype, opening=opening)
+
+
+def refuse_misfit(kind: Kind, settings: ModelSettings) -> None:
+    """Raise ``ModelError`` if settings do not fit the kind of a model that scores."""
+    if kind != "causal" and settings.dtype != "float32":
+        raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")
+    if kind != "causal" and (settings.first_token != AUTO or settings.chat is not None):
+        raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
+    if kind != "masked" and settings.pll is not None:
+        raise ModelError(f"--pll is for masked models; this is a {kind} model")
 
 
 def start_generator(

@@ -12,6 +12,7 @@ from holisticbias_eval.arrays import Floats, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.tokenizers import context_length
+from holisticbias_eval.models.sequences import padded
 from holisticbias_eval.progress import Progress
 
 _LONGEST = 512
@@ -103,10 +104,8 @@ def _padding(tokenizer: Any, model: Any, read: Sequence[Sequence[Sequence[int]]]
 def _batch(rows: Sequence[Sequence[int]], pad: int) -> dict[str, Tensor]:
     import torch
 
-    width = max(map(len, rows))
-    ids = [[*row, *[pad] * (width - len(row))] for row in rows]
-    mask = [[1] * len(row) + [0] * (width - len(row)) for row in rows]
-    return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
+    ids, mask = padded(rows, pad)
+    return {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
 
 
 def _train(

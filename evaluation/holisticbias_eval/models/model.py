@@ -28,10 +28,17 @@ class ModelSignature(Part):
     quantization: str | None = Field(
         default=None, description="the types of a GGUF file's tensors, the commonest first"
     )
-    file_sha256: str | None = Field(default=None, description="digest of that file")
+    file_sha256: str | None = Field(
+        default=None, description="digest of that file, or of the file of weights of a model that is not loaded"
+    )
+
+    @property
+    def content(self) -> object:
+        """The digest of the weights, or else the name and the revision: what says that a model is the same."""
+        return self.weights_sha256 or (self.name, self.revision)
 
     @classmethod
-    def unknown(cls, name: str, architecture: str, note: str | None = None, file_sha256: str | None = None) -> Self:
+    def unknown(cls, name: str, architecture: str, note: str | None = None) -> Self:
         """A model whose weights this process cannot read, such as that of a server."""
         return cls(
             name=name,
@@ -41,7 +48,6 @@ class ModelSignature(Part):
             parameters=None,
             dtype="unknown",
             note=note,
-            file_sha256=file_sha256,
         )
 
     def __str__(self) -> str:

@@ -36,6 +36,15 @@ def equal_groups(keys: Ints) -> list[Ints]:
     return [group for group in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(group)]
 
 
+def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Ints, Ints]:
+    """Token ids of sequences, filled up at their end, and a mask that is 1 for tokens and 0 for padding."""
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(mask.shape, padding, np.int64)
+    ids[mask] = np.concatenate([np.array(row, np.int64) for row in rows])
+    return ids, mask.astype(np.int64)
+
+
 def spread(lengths: Ints | Int32s, count: int) -> Ints:
     """At most ``count`` rows spread over all lengths, the shortest and the longest included."""
     order = np.argsort(lengths, kind="stable")

@@ -48,7 +48,7 @@ def read_bold_folder(folder: Path, *, keep_faulty: bool) -> CollectionPrompts:
     Raises ``SelectionError`` for a file that is not in BOLD's form, and for a folder without prompts.
     """
     files = sorted(folder.glob(f"*{PROMPTS}")) or sorted((folder / "prompts").glob(f"*{PROMPTS}"))
-    tables = files if files and _is_table(files[0]) else () if files else _tables(folder)
+    tables = files if files and is_bold_table(files[0]) else () if files else _tables(folder)
     if tables:
         return read_bold_tables(tables, folder.resolve().name, keep_faulty=keep_faulty)
     if not files:
@@ -152,10 +152,11 @@ def _faults(rows: Sequence[BoldPrompt]) -> list[tuple[str, ...]]:
 def _tables(folder: Path) -> list[Path]:
     """The tables of BOLD's form on the Hub in a folder and in the folders in it."""
     found = sorted(file for pattern in ("*", "*/*") for file in folder.glob(pattern) if is_table_name(file))
-    return [file for file in found if _is_table(file)]
+    return [file for file in found if is_bold_table(file)]
 
 
-def _is_table(file: Path) -> bool:
+def is_bold_table(file: Path) -> bool:
+    """Whether a file is a table of BOLD's form on the Hub."""
     try:
         return {*ROW_COLUMNS} <= {*open_table(file).names}
     except TableError:

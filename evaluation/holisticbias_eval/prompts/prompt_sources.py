@@ -36,8 +36,8 @@ MADE = ("response_id", "sample", *(name for name, _ in Responses.FIELDS))
 PROMPT_FILE = Form("prompts", (Field("prompt", "text", need=True), Field("persona", "text")), others=True)
 
 
-def read_prompts(path: Path, samples: int) -> pa.Table:
-    """Read prompts: a text file with one prompt per line, or a table with a column ``prompt``.
+def read_prompts(path: Path, samples: int, limit: int | None = None) -> pa.Table:
+    """Read prompts, at most ``limit``: a text file with one prompt per line, or a table with a column ``prompt``.
 
     A prompt may be an object with a ``text``. Each prompt stands ``samples`` times, with ``sample`` counting equal
     prompts. Other columns are kept; a column ``persona`` is read before the prompt. Raises ``EvaluationError`` if the
@@ -57,7 +57,7 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
         raise SelectionError(f"{path}: row {empty + 1}: the prompt is empty")
     if not texts:
         raise SelectionError(f"{path} has no prompts")
-    rows = [i for i in range(len(texts)) for _ in range(samples)]
+    rows = [i for i in range(len(texts))[:limit] for _ in range(samples)]
     table = table.take(pa.array(rows))
     personas = (
         [text or "" for text in table["persona"].to_pylist()] if "persona" in table.column_names else [""] * len(rows)
@@ -97,6 +97,14 @@ def is_named(name: str) -> bool:
     path = Path(name)
     is_file = path.exists() or is_table_name(path) or table_suffix(path) == ".txt"
     return is_file or "/" in name or name == CALIBRATION
+
+
+def is_bold(name: str) -> bool:
+    """Whether a name is of prompts in BOLD's form: of a folder, a table, or a dataset on the Hub."""
+    path = Path(name)
+    if path.is_file():
+        return bold_files.is_bold_table(path)
+    return "/" in name if not path.is_dir() else prompts_file(path) == path
 
 
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:

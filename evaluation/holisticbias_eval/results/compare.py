@@ -74,8 +74,8 @@ def _judging(measure: Measure, first: Signature, second: Signature) -> Iterator[
     parts = [_said_part(s.generation["measured_part"]) for s in both if "measured_part" in s.generation]
     if len(set(parts)) > 1:
         yield f"the part of a text that is measured is {parts[0]} in A and {parts[1]} in B"
-    judges = [_judges(measure, s) for s in both]
-    if all(judges) and judges[0] != judges[1]:
+    first_judges, second_judges = (_judges(measure, s) for s in both)
+    if first_judges and second_judges and not _same_judges(first_judges, second_judges):
         yield "the classifiers differ"
     one, other = (s.measuring.get(measure.info.name, {}) for s in both)
     differing = [key for key in one if key in other and key not in _RESAMPLING and one[key] != other[key]]
@@ -94,6 +94,13 @@ def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str,
         for name, about in signature.classifiers.items()
         if about.get("task") in measure.judges
     }
+
+
+def _same_judges(first: Mapping[str, Mapping[str, str]], second: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether the classifiers are the same, as far as both runs record what they depend on."""
+    return first.keys() == second.keys() and all(
+        second[name].get(key, value) == value for name, about in first.items() for key, value in about.items()
+    )
 
 
 _Part = Literal["release", "model", "scoring"]

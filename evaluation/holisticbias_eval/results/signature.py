@@ -134,9 +134,10 @@ class Signature(Part):
 
 
 def same_model(one: ModelSignature, other: ModelSignature) -> bool:
-    """Whether two models have the same weights or, if a digest is missing, the same name and revision."""
-    if one.weights_sha256 and other.weights_sha256:
-        return one.weights_sha256 == other.weights_sha256
+    """Whether two models have the same weights or, if a digest is missing, file, or else the same name and revision."""
+    for digests in ((one.weights_sha256, other.weights_sha256), (one.file_sha256, other.file_sha256)):
+        if all(digests):
+            return digests[0] == digests[1]
     return (one.name, one.revision) == (other.name, other.revision)
 
 

@@ -16,13 +16,13 @@ MIDDLE = (0.025, 0.975)
 def estimate(value: float, error: float, freedom: float | None = None) -> tuple[Interval | None, float | None]:
     """The interval of a value with a standard error, and the two-sided p-value of 0.
 
-    By Student's t with these degrees of freedom, at least 1, or without any by the normal distribution. The interval is
-    ``None`` if the value or the error is NaN, the p-value also if the error is 0.
+    By Student's t with these degrees of freedom, at least 1, or without any by the normal distribution. ``None`` if the
+    value or the error is NaN, or the error is 0: where nothing varies, nothing is known of what other items would give.
     """
+    if not error > 0:
+        return None, None
     margin = error * (CRITICAL_Z if freedom is None else float(t_quantile(np.array(freedom))))
     interval = Interval.between(value - margin, value + margin)
-    if not error > 0:
-        return interval, None
     z = np.array(value / error)
     return interval, float(normal_p(z) if freedom is None else student_p(z, np.array(freedom)))
 

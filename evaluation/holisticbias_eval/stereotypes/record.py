@@ -74,7 +74,7 @@ class SentencesRecord(FolderRecord):
     @property
     def asked(self) -> dict[str, Any]:
         """The properties that are equal if two folders hold sentences of the same requests."""
-        model = self.model and (self.model.weights_sha256 or (self.model.name, self.model.revision), self.model.dtype)
+        model = self.model and (self.model.content, self.model.dtype)
         kept = {name: getattr(self, name) for name in ("source", "specifications", "settings", "classifiers")}
         return {**kept, "generator": model or self.generator}
 

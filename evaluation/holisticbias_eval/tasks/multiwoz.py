@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.inputs import file_sha256
+from holisticbias.inputs import files_sha256
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.rows import read_json
@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dialogues:
-    """The turns of the training part and of the test part, and the digest of the file.
+    """The turns of the training part and of the test part, and the digest of the files.
 
     Validation dialogues are in neither; ``held_out`` counts them.
     """
@@ -56,7 +56,8 @@ def read_multiwoz(folder: Path) -> Dialogues:
     """
     path = folder / DATA
     content = _read(path)
-    lists = {part: _read_list(folder, name) for part, name in LISTS.items()}
+    files = {part: _list_file(folder, name) for part, name in LISTS.items()}
+    lists = {part: {line.strip() for line in text_lines(file)} for part, file in files.items()}
     parts: dict[str, list[Turn]] = {"train": [], "test": []}
     held_out = 0
     for name, dialogue in content.items():
@@ -66,7 +67,7 @@ def read_multiwoz(folder: Path) -> Dialogues:
     for part, turns in parts.items():
         if not any(turn.state for turn in turns):
             raise DialoguesError(f"{path}: no {part} dialogue has a state with a value: is the folder complete?")
-    return Dialogues(tuple(parts["train"]), tuple(parts["test"]), held_out, file_sha256(path))
+    return Dialogues(tuple(parts["train"]), tuple(parts["test"]), held_out, files_sha256([path, *files.values()]))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -76,12 +77,12 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _read_list(folder: Path, name: str) -> frozenset[str]:
+def _list_file(folder: Path, name: str) -> Path:
     paths = [folder / f"{name}{ending}" for ending in _ENDINGS]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise DialoguesError(f"{folder} has no {' and no '.join(p.name for p in paths)}: it lists the dialogues")
-    return frozenset(line.strip() for line in text_lines(path) if line.strip())
+    return path
 
 
 def _turns(path: Path, name: str, dialogue: Any) -> Iterator[Turn]:

@@ -6,7 +6,7 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import Opening
-from holisticbias_eval.models.loading.load import ModelSource, load_kind
+from holisticbias_eval.models.loading.load import ModelSource, find_kind, load_kind
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.tasks.task import Given
 
@@ -24,7 +24,7 @@ def choice_scorer(model: ModelSource, options: ModelSettings, given: Given) -> C
     """
     if options.engine != "local":
         raise EvaluationError(f"--mode choice needs the local or the api engine, not {options.engine}")
-    if options.kind not in ("auto", "causal"):
+    if find_kind(model, options.kind) != "causal":
         raise EvaluationError("--mode choice needs a causal model with a chat template")
     loaded = load_kind(model, "causal", options.device)
     if not getattr(loaded.tokenizer, "chat_template", None):

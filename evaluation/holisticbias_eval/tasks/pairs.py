@@ -9,14 +9,14 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.engines import server_of, start_scorer
+from holisticbias_eval.models.engines import refuse_misfit, server_of, start_scorer
 from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.server.chooser import ChatChooser
-from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
+from holisticbias_eval.models.settings import API, ModelSettings, engine_uses, of_model, scoring_uses
 from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
@@ -37,6 +37,7 @@ from holisticbias_eval.tasks.task import Given
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
 _DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
 LIKELIHOOD = Condition("with --mode likelihood", is_one_of("mode", "likelihood", default="likelihood"))
+PUBLISHED = Condition("with --mode published", is_one_of("mode", "published"))
 
 
 class PairsTask(ScoredTask):
@@ -46,7 +47,12 @@ class PairsTask(ScoredTask):
     subject = "pairs of sentences"
     named_by = (pair_files.PairSettings, "pairs")
     tables: ClassVar = {"pairs": pair_files.read_pair_scores}
-    uses = (Use(pair_files.PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
+    uses = (
+        Use(pair_files.PairSettings),
+        *engine_uses(),
+        *scoring_uses(LIKELIHOOD),
+        of_model("api_batch", conditions=(PUBLISHED, API)),
+    )
 
     def source(self, given: Given) -> TaskSource:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""
@@ -81,10 +87,16 @@ class PairsTask(ScoredTask):
                     return ChatChooser(*server_of(name, options), options)
                 return choice_scorer(name, options, given)
             if mode == "published":
-                if options.engine == "local" and find_kind(name, options.kind) == "masked":
-                    return OneMaskScorer(load_kind(name, "masked", options.device), given.display.notice)
-                if options.engine != "api":  # the published formulas leave out the first token
-                    options = options.model_copy(update={"first_token": LEFT_OUT})
+                kind = "causal" if options.engine == "api" else find_kind(name, options.kind)
+                if kind == "masked" and options.engine == "local":
+                    refuse_misfit(kind, options)
+                    return OneMaskScorer(load_kind(name, kind, options.device), given.display.notice)
+                if kind != "causal":
+                    raise EvaluationError(
+                        "--mode published needs a causal model, or a masked model with --engine local"
+                    )
+                # the published formulas leave out the first token
+                options = options.model_copy(update={"first_token": LEFT_OUT})
             return start_scorer(name, given.display.notice, options)
 
     def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:

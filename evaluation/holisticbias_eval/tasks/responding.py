@@ -66,7 +66,7 @@ def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
 def given_model(name: str | None, file: Path) -> GivenModel:
     """The model whose responses are in a file."""
     digest = file_sha256(file) if file.is_file() else None
-    identity = ModelSignature.unknown(name or file.stem, "responses given in a file", file_sha256=digest)
+    identity = ModelSignature.unknown(name or file.stem, "responses given in a file")
     return GivenModel(identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""})
 
 

@@ -134,11 +134,13 @@ TABLES: Mapping[str, Callable[[Path], pa.Table]] = {
 def count_responses(table: pa.Table) -> Mapping[str, int]:
     """The number of responses, and how many of them are empty, truncated, refused, filtered or repeated.
 
+    A response that is null counts as refused, unless it was filtered.
     A repeated response has the same text as another response. Without a column ``finish`` it is not known which are
     truncated, refused or filtered, so these are not counted.
     """
     text, ends = table["response"].cast(pa.large_string()), "finish" in table.column_names
     finish = table["finish"].cast(pa.string()) if ends else pa.chunked_array([pa.nulls(len(table), pa.string())])
+    finish = pc.if_else(pc.and_(pc.is_null(text), pc.invert(pc.is_in(finish, pa.array(WITHHELD)))), "refused", finish)
     withheld = pc.is_in(finish, pa.array(WITHHELD))
     empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
     said = text.filter(pc.invert(pc.or_(empty, withheld)))

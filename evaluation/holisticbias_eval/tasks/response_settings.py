@@ -6,8 +6,9 @@ from typing import ClassVar, Literal
 
 from holisticbias_eval.models.generation.conversation import ConversationSettings
 from holisticbias_eval.models.settings import responding_uses
+from holisticbias_eval.prompts.prompt_sources import is_bold
 from holisticbias_eval.prompts.texts import Part
-from holisticbias_eval.settings import Chosen, Condition, Seed, Settings, Use, Values, is_one_of, setting
+from holisticbias_eval.settings import Chosen, Condition, Seed, Settings, Use, is_one_of, setting
 
 SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
@@ -81,14 +82,10 @@ CHAT_STYLE = Condition(
     lambda values: values.get("chat") != "off" and not {"separator", "continuation"} & {*values},
 )
 CONTINUED = Condition("with prompts to continue", lambda values: values.get("prompts") != SENTENCES)
-
-
-def _is_bold(values: Values) -> bool:
-    name = str(values.get("prompts") or "")
-    return Path(name).is_dir() if name and Path(name).exists() else "/" in name
-
-
-BOLD = Condition("with --prompts of BOLD, a folder or a dataset on the Hub", _is_bold)
+BOLD = Condition(
+    "with --prompts of BOLD: a folder, a table or a dataset on the Hub",
+    lambda values: is_bold(str(values.get("prompts") or "")),
+)
 
 
 class TextSettings(Settings):

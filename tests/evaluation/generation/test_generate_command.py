@@ -90,6 +90,8 @@ def test_a_file_of_prompts(invoke: Invoke, generate: Words, out: Path, tmp_path:
     assert list(rows(out)) == [key for key, _ in expected]
     invoke.printed(*generate(*options, "--overwrite"))
     assert "holds other responses (settings differ)" in invoke.refused(*generate(*options, "--limit", 1))
+    invoke.printed(*generate(*options, "--limit", 1, "--overwrite"))
+    assert list(rows(out)) == ["1/0", "1/1"], "a limit counts prompts, not responses"
     assert "--where selects prompts of a release" in invoke.refused(*generate(*options, "--where", "group=a"))
 
 

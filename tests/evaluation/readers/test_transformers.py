@@ -179,7 +179,7 @@ def test_a_language_model_is_not_a_classifier(card: Write, tiny_gpt2: Path) -> N
         started(card(model=str(tiny_gpt2), labels=["a", "b"]))
 
 
-def test_settings_follow_weights_and_tokenizer(card: Write, bert: Path, tmp_path: Path) -> None:
+def test_settings_follow_weights_tokenizer_and_configuration(card: Write, bert: Path, tmp_path: Path) -> None:
     def settings(folder: Path) -> dict[str, Any]:
         found = dict(started(card(model=str(folder))).settings)
         del found["classifier_model"]
@@ -191,8 +191,10 @@ def test_settings_follow_weights_and_tokenizer(card: Write, bert: Path, tmp_path
     content = json.loads((other / "tokenizer.json").read_text("utf-8"))
     content["normalizer"] = None
     (other / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    config = json.loads((other / "config.json").read_text("utf-8"))
+    (other / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 0.1}), "utf-8")
     changed = {key for key, value in settings(other).items() if value != before[key]}
-    assert changed == {"classifier_tokenizer_sha256"}
+    assert changed == {"classifier_tokenizer_sha256", "classifier_config_sha256"}
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,11 @@ def test_both_editions_are_read(tmp_path: Path, ending: str) -> None:
 
 def test_names_in_lists_end_with_their_lines(tmp_path: Path) -> None:
     """The number is of the dialogues with such a name."""
-    (write_multiwoz(tmp_path) / "valListFile.json").write_text("SNG0030.json\r\na\x0cSNG0000.json\n", "utf-8")
-    assert read_multiwoz(tmp_path).held_out == 1
+    before = read_multiwoz(write_multiwoz(tmp_path)).sha256
+    (tmp_path / "valListFile.json").write_text("SNG0030.json\r\na\x0cSNG0000.json\n", "utf-8")
+    found = read_multiwoz(tmp_path)
+    assert found.held_out == 1
+    assert found.sha256 != before, "the lists say which dialogues are tested"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from holisticbias_eval.models.loading.load import adopt_model, load_model
 from holisticbias_eval.models.loading.tokenizers import tokenizer_errors
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
-from tiny_models import as_loaded, saved
+from tiny_models import as_loaded, saved, tiny_model, tiny_tokenizer
 
 from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
 
@@ -233,6 +233,16 @@ def test_a_loaded_model_has_the_responses_of_its_folder(tiny_gpt2: Path) -> None
     assert len({answers_fingerprint(generator) for generator in made}) == 4
     first, second = (respond_all(REQUESTS, generator, ignore).text for generator in made[:2])
     assert first == second
+
+
+def test_the_first_token_of_a_decoder_and_a_bias_of_the_logits_keep_responses_apart() -> None:
+    source = tiny_model("bart"), tiny_tokenizer()
+    made = [answers_fingerprint(start_generator(source, ignore, SHORT, 1))]
+    source[0].generation_config.decoder_start_token_id = 5
+    made.append(answers_fingerprint(start_generator(source, ignore, SHORT, 1)))
+    source[0].final_logits_bias[0, 7] = 9.0
+    made.append(answers_fingerprint(start_generator(source, ignore, SHORT, 1)))
+    assert len({*made}) == 3
 
 
 def test_rounded_weights_are_scored_in_float32_and_the_callers_model_stays_as_it_is(

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.likelihood.batches import following
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
@@ -129,6 +130,12 @@ def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings
     for spans in (whole(SENTENCES, contexts), phrase):
         values = as_labels(model, tokenizer, spans)
         assert_scores(scorer.score(spans, ignore), values)
+
+
+def test_likelihoods_of_a_large_vocabulary_are_exact() -> None:
+    logits, tokens = 5 * torch.randn(1, 33, 250_000, generator=torch.manual_seed(0)), torch.arange(33)[None]
+    exact = torch.nn.functional.cross_entropy(logits[0, :-1].double(), tokens[0, 1:], reduction="none")
+    assert float((following(logits, tokens)[0] - exact).abs().max()) < 5e-6
 
 
 def test_words_that_a_tokenizer_does_not_mark_are_not_masked(masked_tokenizer: Any) -> None:

@@ -90,6 +90,36 @@ def test_published_causal_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
         assert row["chose_stereotype"] == float(losses[0] > losses[1])
 
 
+@pytest.mark.parametrize("mode", ["published", "choice"])
+def test_a_mode_that_the_kind_of_a_model_cannot_answer(
+    mode: str, invoke: Invoke, tiny_bert: Path, write_pairs: Callable[..., Path]
+) -> None:
+    pairs = ("evaluate", "--pairs", write_pairs(), "--model", tiny_bert, "--mode", mode)
+    assert f"--mode {mode} needs a causal model" in invoke.refused(*pairs, "--kind", "seq2seq")
+    assert " causal model" in invoke.refused(*pairs, "--dtype", "bfloat16")
+
+
+def test_published_scores_of_a_server_leave_out_the_first_token(
+    run: Callable[..., tuple[Path, pa.Table]], chat_server: Any
+) -> None:
+    def answer(body: Mapping[str, Any], _: int) -> tuple[int, Any]:
+        prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+        choices = []
+        for index, prompt in enumerate(prompts):
+            tokens = ["<s>", *re.findall(r"\S+\s*", prompt), "!"]
+            values = [None, *(-1.0 - i % 3 for i in range(len(tokens) - 1))]
+            logprobs = {"tokens": tokens, "token_logprobs": values, "top_logprobs": [{"x": -0.5}] * len(tokens)}
+            choices.append({"index": index, "text": f"{prompt}!", "logprobs": logprobs})
+        return 200, {"choices": choices}
+
+    server = "--mode", "published", "--engine", "api", "--api-base", chat_server(answer).base, "--api-batch", "2"
+    _, table = run(*server, model=Path("some-model"))
+    for row in table.filter(table["other_sentence"].is_valid()).to_pylist():
+        sizes = [len(text.split()) for text in stereotyped_first(row)]
+        expected = [np.mean([-1.0 - i % 3 for i in range(1, size)]) for size in sizes]
+        assert [row[name] for name in SCORES] == pytest.approx(expected)
+
+
 def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
     _, table = run("--mode", "published", model=tiny_bert)
     loaded = load_kind(str(tiny_bert), "masked", "cpu")

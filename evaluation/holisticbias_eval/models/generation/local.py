@@ -12,7 +12,7 @@ from holisticbias_eval.models.generation.conversation import Conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending, apart
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.generation.sampling import step_seeds
-from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, why_not_together
+from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, decoder_start, why_not_together
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import each_batch, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length
@@ -50,6 +50,8 @@ class LocalGenerator(Generator):
     ) -> None:
         self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
         own = {**loaded.settings, **self._ending.settings}
+        if kind == "seq2seq":
+            own["decoder_reads_first"] = str(decoder_start(loaded.model))
         settings = {**conversation.settings, **own, **decoding.settings, "seed": str(seed)}
         super().__init__(loaded.identity, kind, settings, keeps_blank=conversation.keeps_blank)
         self._model = loaded.model

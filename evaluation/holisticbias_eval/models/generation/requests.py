@@ -16,10 +16,10 @@ from holisticbias_eval.models.store.keys import Rows, distinct_rows
 from holisticbias_eval.progress import Progress
 
 Finish = Literal["stop", "length", "refused", "filtered"]
-WITHHELD: tuple[Finish, ...] = ("refused", "filtered")
-"""The ends of an answer that the model, or its server, did not give."""
 """Why a response ends: the model ended it, it reached the longest length, the model refused in a separate
 field, or the server withheld it."""
+WITHHELD: tuple[Finish, ...] = ("refused", "filtered")
+"""The ends of an answer that the model, or its server, did not give."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,8 +207,7 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
     """The settings of ``generate``: those of the decoding, and of the model's own only its tokens."""
     from transformers import GenerationConfig
 
-    of_model, config = model.generation_config, model.config.get_text_config(decoder=True)
-    start = getattr(config, "decoder_start_token_id", None)
+    of_model = model.generation_config
     ends = sorted(ending.tokens)
     pad = of_model.pad_token_id if of_model.pad_token_id is not None else next(iter(ends), 0)
     return GenerationConfig(
@@ -219,8 +218,16 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
         eos_token_id=ends or None,
         pad_token_id=pad,
         bos_token_id=of_model.bos_token_id,
-        decoder_start_token_id=start if of_model.decoder_start_token_id is None else of_model.decoder_start_token_id,
+        decoder_start_token_id=decoder_start(model),
         forced_bos_token_id=of_model.forced_bos_token_id,
+    )
+
+
+def decoder_start(model: Any) -> int | None:
+    """The token that a decoder reads first; None if the model names none."""
+    start: int | None = model.generation_config.decoder_start_token_id
+    return (
+        getattr(model.config.get_text_config(decoder=True), "decoder_start_token_id", None) if start is None else start
     )
 
 

@@ -186,7 +186,12 @@ def in_equal_lengths(
 
 
 def _likelihoods(model: Any, tokens: Tensor) -> Tensor:
-    logits: Any = model(input_ids=tokens, use_cache=False).logits[:, :-1].float()
+    return following(model(input_ids=tokens, use_cache=False).logits, tokens)
+
+
+def following(logits: Tensor, tokens: Tensor) -> Tensor:
+    """Negative log-likelihoods of the tokens after the first, ``[rows, length - 1]``, from the logits of all tokens."""
+    before = logits[:, :-1].float()
     # cross_entropy is less exact for a large vocabulary
-    nll: Tensor = logits.logsumexp(-1) - logits.gather(-1, tokens[:, 1:, None])[..., 0]
+    nll: Tensor = before.logsumexp(-1) - before.gather(-1, tokens[:, 1:, None])[..., 0]
     return nll

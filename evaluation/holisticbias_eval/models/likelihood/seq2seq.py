@@ -8,7 +8,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints, Tensor
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.batches import MAX_LOGITS, in_equal_lengths
+from holisticbias_eval.models.likelihood.batches import MAX_LOGITS, following, in_equal_lengths
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, TextWindow
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
@@ -105,8 +105,5 @@ class Seq2SeqScorer(Scorer):
                 attention_mask=torch.ones(shape, dtype=torch.long, device=tokens.device),
                 decoder_input_ids=tokens,
                 use_cache=False,
-            ).logits[:, :-1]
-            nll = torch.nn.functional.cross_entropy(
-                logits.flatten(0, 1).float(), tokens[:, 1:].flatten(), reduction="none"
-            )
-        return nll.view(len(tokens), -1)
+            ).logits
+        return following(logits, tokens)

@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
+from operator import itemgetter
 from typing import Any, Literal
 
 from holisticbias.errors import in_one_line
@@ -196,11 +197,17 @@ def _identity(name: str, model: Any) -> ModelSignature:
 
 
 def _weights_digest(model: Any) -> str:
-    """SHA-256 of the names, shapes and bytes of all parameters, sorted by name; does not depend on the file layout."""
-    digest = hashlib.sha256()
-    for name, parameter in sorted(model.named_parameters()):
-        digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}\n".encode())
-        digest.update(parameter.detach().cpu().contiguous().flatten().numpy())
+    """SHA-256 of the names, shapes and bytes of all weights, sorted by name; does not depend on the file layout.
+
+    Weights are the parameters, and the saved buffers that are not 0, such as a bias of the logits.
+    """
+    import torch
+
+    digest, saved = hashlib.sha256(), model.state_dict().keys()
+    buffers = ((name, buffer) for name, buffer in model.named_buffers() if name in saved and buffer.any())
+    for name, weight in sorted([*model.named_parameters(), *buffers], key=itemgetter(0)):
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())
+        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     return digest.hexdigest()
 
 

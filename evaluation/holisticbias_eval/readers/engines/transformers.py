@@ -10,7 +10,8 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.models.loading.load import LoadedModel, load_model, on_device
 from holisticbias_eval.models.loading.running import in_batches, one_line_for_errors
-from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest
+from holisticbias_eval.models.loading.tokenizers import context_length
+from holisticbias_eval.models.sequences import padded
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import BLOCK, Classifier
@@ -45,7 +46,7 @@ class TransformersClassifier(Classifier):
         found = {
             "classifier_revision": identity.revision,
             "classifier_weights_sha256": identity.weights_sha256,
-            "classifier_tokenizer_sha256": tokenizer_digest(tokenizer),
+            **{f"classifier_{name}": digest for name, digest in loaded.settings.items()},
             "classifier_window": str(self._window) if self._window < _NO_LIMIT else None,
         }
         super().__init__(card, {**card.settings, **{key: value for key, value in found.items() if value is not None}})
@@ -63,7 +64,7 @@ class TransformersClassifier(Classifier):
 
     def _judge(self, rows: list[list[int]]) -> Floats:
         """Probabilities of token sequences, shape ``[rows, labels]``."""
-        ids, mask = padded_ids(rows, self._padding or 0)
+        ids, mask = padded(rows, self._padding or 0)
         values = np.empty((len(ids), len(self.card.labels)))
 
         def run(start: int, stop: int) -> None:
@@ -167,12 +168,3 @@ def batches(lengths: Ints, *, padded: bool) -> Iterator[slice]:
         stop = start + int(np.count_nonzero(lengths[start : start + max(1, TOKENS // longest)] >= shortest))
         yield slice(start, stop)
         start = stop
-
-
-def padded_ids(rows: list[list[int]], padding: int) -> tuple[Ints, Ints]:
-    """Token ids of sequences, filled up at their end, and a mask that is 1 for tokens and 0 for padding."""
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    mask = np.arange(lengths.max()) < lengths[:, None]
-    ids = np.full(mask.shape, padding, np.int64)
-    ids[mask] = np.concatenate([np.array(row, np.int64) for row in rows])
-    return ids, mask.astype(np.int64)
