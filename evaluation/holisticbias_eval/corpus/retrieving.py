@@ -69,7 +69,7 @@ class WindowFinder:
         """The characters from the first to the last word."""
         start = text.rfind(" ", 0, mention.start) + 1
         stop = text.find(" ", mention.stop)
-        for _ in range(self._words):
+        for _ in range(min(self._words, text.count(" "))):
             start = text.rfind(" ", 0, start - 1) + 1 if start > 1 else 0
             stop = text.find(" ", stop + 1) if stop >= 0 else stop
         return start, stop if stop >= 0 else len(text)

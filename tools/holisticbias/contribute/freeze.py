@@ -52,6 +52,10 @@ def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     """
     for folder in {path.parent for path in term_files(root)}:
         clean_up(folder)
+    for lock_file in (root / "releases").glob(f"*{LOCK_SUFFIX}"):
+        file = lock_file.with_name(f"{lock_file.name.removesuffix(LOCK_SUFFIX)}.yaml")
+        if file.is_file() and "\ndigest:" not in file.read_text("utf-8"):
+            lock_file.unlink()  # an interrupted call left it
     number = started = release_files.interrupted_number(root)
     if number is None:
         catalog = load_catalog(root)
