@@ -16,7 +16,7 @@ from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
 from holisticbias_eval.statistics.intervals import estimate, standard_error
-from holisticbias_eval.statistics.responses.cells import number_draws
+from holisticbias_eval.statistics.responses.cells import descriptor_column, number_draws
 from holisticbias_eval.statistics.tests import holm
 
 
@@ -51,10 +51,9 @@ class Design:
 
 
 def read_design(answers: pa.Table) -> Design:
-    """Group the rows by axis and descriptor; a descriptor is told apart by its id if there is one."""
+    """Group the rows by axis and descriptor; see ``descriptor_column``."""
     axes, axis = encode(answers["axis"])
-    by_id = "descriptor_id" in answers.column_names
-    names, name = encode(answers["descriptor_id" if by_id else "descriptor"])
+    names, name = encode(answers[descriptor_column(answers)])
     _, template = encode(answers["template_id" if "template_id" in answers.column_names else "template"])
     pairs, of_row = codes_of_numbers(axis * max(len(names), 1) + name)
     descriptor = of_row.astype(np.int64)
@@ -100,7 +99,7 @@ def counted_rows(answers: pa.Table) -> Ints:
     repeats, (_, response) = first[prompt] != rows, distinct_rows(answers, ["response"])
     if not repeats.any() or (response == response[first[prompt]])[repeats].mean() < SAME:
         return rows
-    return distinct_rows(answers, ["axis", "descriptor", "template", *asked])[0]
+    return distinct_rows(answers, ["axis", descriptor_column(answers), "template", *asked])[0]
 
 
 def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:

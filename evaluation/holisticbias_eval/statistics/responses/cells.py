@@ -17,8 +17,9 @@ from holisticbias_eval.statistics.tests import normal_p
 
 @dataclass(frozen=True, slots=True)
 class ResponseCells:
-    """Responses in cells: a cell is a descriptor in a template, and a descriptor is a pair of axis and text.
+    """Responses in cells: a cell is a descriptor in a template.
 
+    ``descriptors`` have the axis, the name in figures (see ``descriptor_column``) and the text of each.
     ``values`` has shape ``[responses, labels]``, sorted by template, axis and
     descriptor, so that cells, axes in a template, and templates are runs of rows.
     Per cell, ``count`` is the number of responses, and ``cell`` has its positions in
@@ -30,7 +31,7 @@ class ResponseCells:
 
     axes: tuple[str, ...]
     templates: tuple[str, ...]
-    descriptors: tuple[tuple[str, str], ...]
+    descriptors: tuple[tuple[str, str, str], ...]
     labels: tuple[str, ...]
     values: Floats
     count: Ints
@@ -84,9 +85,11 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     """
     axes, axis = encode(answers["axis"])
     templates, template = encode(answers["template"])
-    names, text = encode(answers["descriptor"])
-    pairs, descriptor = np.unique(axis * len(names) + text, return_inverse=True)
-    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)]) for pair in pairs.tolist())
+    names, name = encode(answers[descriptor_column(answers)])
+    pairs, first, descriptor = np.unique(axis * len(names) + name, return_index=True, return_inverse=True)
+    texts = answers["descriptor"].take(pa.array(first)).to_pylist()
+    named = zip(pairs.tolist(), texts, strict=True)
+    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)], text) for pair, text in named)
     judged = np.ones(answers.num_rows, bool)
     for column in columns.values():
         judged &= pc.is_valid(answers[column]).to_numpy()
@@ -110,6 +113,11 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         asked=np.unique(cell, axis=0),
         unjudged=np.bincount(axis[~judged], minlength=len(axes)),
     )
+
+
+def descriptor_column(answers: pa.Table) -> str:
+    """The column that tells the descriptors of an axis apart: the id, or without ids the text."""
+    return "descriptor_id" if "descriptor_id" in answers.column_names else "descriptor"
 
 
 def _runs(cell: Ints) -> tuple[Ints, Ints]:
