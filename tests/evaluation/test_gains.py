@@ -14,34 +14,31 @@ def change(value: float | None, ends: tuple[float, float] | None = None, p: floa
     return make_figure("retention", "change", {}, value, "share difference", 10, interval=interval, p_value=p)
 
 
-@pytest.mark.parametrize(
-    ("before", "found", "better", "expected"),
-    [
-        (1.0, change(-0.5, p=0.01), "lower", "gain"),
-        (1.0, change(0.5, p=0.01), "lower", "cost"),
-        (1.0, change(0.5, p=0.01), "higher", "gain"),
-        (1.0, change(0.5, p=0.01), "none", "change"),
-        (1.0, change(0.5, p=0.2), "lower", "no change shown"),
+def test_what_a_change_is() -> None:
+    expected: dict[tuple[float | None, Figure, Better], Outcome] = {
+        (1.0, change(-0.5, p=0.01), "lower"): "gain",
+        (1.0, change(0.5, p=0.01), "lower"): "cost",
+        (1.0, change(0.5, p=0.01), "higher"): "gain",
+        (1.0, change(0.5, p=0.01), "none"): "change",
+        (1.0, change(0.5, p=0.2), "lower"): "no change shown",
         # the test decides where both are there
-        (1.0, change(0.5, (0.1, 0.9), p=0.2), "lower", "no change shown"),
-        (1.0, change(0.5, (0.1, 0.9)), "lower", "cost"),
-        (1.0, change(0.5, (-0.1, 0.9)), "lower", "no change shown"),
-        (1.0, change(0.5), "lower", "not tested"),
-        (1.0, change(0.0), "lower", "no change shown"),
-        (None, change(None), "lower", "not defined"),
-        (0.6, change(-0.08, (-0.09, -0.07)), "nearer one half", "gain"),
-        (0.6, change(0.08, (0.05, 0.1)), "nearer one half", "cost"),
+        (1.0, change(0.5, (0.1, 0.9), p=0.2), "lower"): "no change shown",
+        (1.0, change(0.5, (0.1, 0.9)), "lower"): "cost",
+        (1.0, change(0.5, (-0.1, 0.9)), "lower"): "no change shown",
+        (1.0, change(0.5), "lower"): "not tested",
+        (1.0, change(0.0), "lower"): "no change shown",
+        (None, change(None), "lower"): "not defined",
+        (0.6, change(-0.08, (-0.09, -0.07)), "nearer one half"): "gain",
+        (0.6, change(0.08, (0.05, 0.1)), "nearer one half"): "cost",
         # from .6 to .38: as far on the other side
-        (0.6, change(-0.22, (-0.25, -0.19)), "nearer one half", "change"),
-        (0.6, change(-0.3, (-0.32, -0.28)), "nearer one half", "cost"),
-        (0.4, change(-0.3, (-0.35, -0.25)), "nearer zero", "gain"),
-        (-0.4, change(-0.3, (-0.35, -0.25)), "nearer zero", "cost"),
-        (-0.4, change(0.4, (0.1, 0.7)), "nearer zero", "gain"),
-        (-0.4, change(0.5, (0.1, 0.9)), "nearer zero", "change"),
-    ],
-)
-def test_what_a_change_is(before: float | None, found: Figure, better: Better, expected: Outcome) -> None:
-    assert judge(before, found, better) == expected
+        (0.6, change(-0.22, (-0.25, -0.19)), "nearer one half"): "change",
+        (0.6, change(-0.3, (-0.32, -0.28)), "nearer one half"): "cost",
+        (0.4, change(-0.3, (-0.35, -0.25)), "nearer zero"): "gain",
+        (-0.4, change(-0.3, (-0.35, -0.25)), "nearer zero"): "cost",
+        (-0.4, change(0.4, (0.1, 0.7)), "nearer zero"): "gain",
+        (-0.4, change(0.5, (0.1, 0.9)), "nearer zero"): "change",
+    }
+    assert {(before, found, better): judge(before, found, better) for before, found, better in expected} == expected
 
 
 WORDING = "response_wording"
@@ -80,21 +77,15 @@ def test_an_aim_has_the_keys_that_it_names() -> None:
     assert kinds == [["aimed at"], ["other"]]
 
 
-@pytest.mark.parametrize(
-    ("value", "p_value", "above"),
-    [
-        pytest.param(0.31, None, True, id="above by more than the width"),
-        pytest.param(0.29, None, False, id="within the width above"),
-        pytest.param(0.29, 0.049, True, id="tested, p below 0.05"),
-        pytest.param(0.31, 0.05, False, id="tested, p not below 0.05"),
-        pytest.param(None, 0.01, None, id="no value"),
-    ],
-)
-def test_a_value_exceeds_its_floor(value: float | None, p_value: float | None, above: bool | None) -> None:
-    figure = Figure(measure="m", name="f", value=value, unit="share", p_value=p_value, n=9)
-    assert figure.above_floor is None, "it has no floor"
-    floored = figure.model_copy(update={"floor_interval": Interval(low=0.0, high=0.15)})
-    assert floored.above_floor is above
+def test_a_value_exceeds_its_floor() -> None:
+    def above(value: float | None, p_value: float | None = None) -> bool | None:
+        figure = Figure(measure="m", name="f", value=value, unit="share", p_value=p_value, n=9)
+        assert figure.above_floor is None, "it has no floor"
+        return figure.model_copy(update={"floor_interval": Interval(low=0.0, high=0.15)}).above_floor
+
+    assert (above(0.31), above(0.29)) == (True, False), "above by more than the width, or not"
+    assert (above(0.29, 0.049), above(0.31, 0.05)) == (True, False), "tested: p below 0.05, or not"
+    assert above(None, 0.01) is None
 
 
 @pytest.mark.parametrize(
