@@ -170,6 +170,8 @@ def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Regist
     headings = [[column.heading for column in table.columns] for table in tables]
     assert headings == [["Axis", "A|a", "b/b"], ["Axis", "b/b"]]
     assert [len(row) for row in tables[0].rows] == [3, 3, 3]
+    captions = [table.caption for table in leaderboard_tables([of("b/b", "10.0.0"), of("b/b", "2.0.0")])]
+    assert captions == [f"Likelihood Bias on HolisticBias {version}" for version in ("2.0.0", "10.0.0")]
     text = render_leaderboard([of("A|a", "1.0.0")])
     assert text.startswith(f"> {REMINDER}")
     assert "A\\|a: Read \\<b\\>this\\</b\\>." in text

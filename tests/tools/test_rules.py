@@ -232,3 +232,12 @@ def test_files_outside_of_the_folder_are_checked_at_once(
     (outside / "another.yaml").write_text((outside / "age.yaml").read_text("utf-8"), "utf-8")
     assert invoke("validate", *sorted(outside.iterdir()))[0] == 0
     assert parsed.call_count == 3
+
+
+def test_prompts_of_another_collection_replace_no_file_of_their_domain(terms_copy: Path, invoke: Invoke) -> None:
+    prompts = terms_copy / "elsewhere.yaml"
+    text = (terms_copy / "prompts" / "gender.yaml").read_text("utf-8")
+    prompts.write_text(text.replace("collection: bold", "collection: other"), "utf-8")
+    code, shown, _ = invoke("validate", prompts)
+    assert code == 1
+    assert "unique-id [gender.american-actors-1]" in shown

@@ -186,7 +186,9 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = column.cast(kind.value_type)
     if pa.types.is_floating(column.type):
         return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    is_text = any(is_kind(column.type) for is_kind in (pa.types.is_string, pa.types.is_string_view))
+    # Arrow rounds a decimal twice on its way to a float, a text once
+    plain = pa.types.is_string, pa.types.is_string_view, pa.types.is_decimal
+    is_text = any(is_kind(column.type) for is_kind in plain)
     return column.cast(pa.large_string()) if is_text else column
 
 

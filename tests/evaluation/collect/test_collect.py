@@ -121,6 +121,13 @@ def test_a_list_gives_the_links_of_its_items_or_all(tmp_path: Path) -> None:
     assert {r["page"] for r in run(tmp_path, content, LISTED, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
 
 
+@pytest.mark.parametrize("name", ["Weavers of Osk", "Category:weavers_of_Osk", "category: Weavers of Osk"])
+def test_a_category_is_named_with_its_prefix_or_without(tmp_path: Path, name: str) -> None:
+    groups = GROUPS.replace("titles: [Glorbist]", f"categories: ['{name}']")
+    _, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE}\n[[Category:Weavers of Osk]]")), groups)
+    assert len(found) == 1
+
+
 def test_a_list_that_redirects_to_an_earlier_page_is_read(tmp_path: Path) -> None:
     redirect = page("List of trades", "#REDIRECT [[Trades of Osk]]", 3)
     redirect = redirect.replace("    <revision>", '    <redirect title="Trades of Osk" />\n    <revision>', 1)

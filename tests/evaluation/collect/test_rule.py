@@ -13,7 +13,7 @@ from holisticbias_eval.collect.titles import category_keys, list_links, title_ke
 from holisticbias_eval.collect.wikitext import UNKNOWN, paragraphs
 from holisticbias_eval.errors import CollectError
 
-from .small_wiki import DATA, run
+from .small_wiki import DATA, GROUPS, dump, page, run
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
 
@@ -167,8 +167,8 @@ def test_a_mention_overlaps_the_name_of_a_person(tmp_path: Path) -> None:
     pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Vell Ambro"}])
     pipeline.to_disk(tmp_path)
     is_person = person_finder(str(tmp_path))
-    assert is_person("Today Vell Ambro sang.", "Vell Ambro")
-    assert not is_person("Today Vell Osk sang.", "Vell Osk")
+    assert is_person("Today Vell Ambro sang.", 6, 16)
+    assert not is_person("Today Vell Osk sang.", 6, 14)
 
 
 @pytest.mark.usefixtures("in_process", "invented_spacy")
@@ -179,6 +179,15 @@ def test_groups_that_need_a_person_lose_the_other_sentences(tmp_path: Path) -> N
     assert weavers == ["In 1990, Dr. Vell Ambro moved to"]
     assert made["groups"]["osk.weavers"]["left_out"]["no person's name"] == 3
     assert len(found) == 7
+
+
+@pytest.mark.usefixtures("in_process", "invented_spacy")
+def test_a_name_is_looked_for_where_it_is_mentioned(tmp_path: Path) -> None:
+    """The term is also the beginning of the first word."""
+    groups = GROUPS.replace("titles: [Glorbist]", "titles: [Vell]").replace("}}", "}, needs_person: true}")
+    content = dump(page("Vell", "Velled maps of Dr. Vell Ambro were folded in the old town of Osk."))
+    _, found = run(tmp_path, content, groups, names="people")
+    assert [row["prompt"] for row in found] == ["Velled maps of Dr. Vell Ambro"]
 
 
 @pytest.mark.usefixtures("invented_spacy")

@@ -100,6 +100,13 @@ def test_the_table_of_the_paper(tmp_path: Path) -> None:
     assert next((row["dimension"], row["group"], row["target"]) for row in plain) == ("race", "Blicket", "Blicket")
 
 
+@pytest.mark.parametrize(("cell", "label"), [("1,0", 1), ("0,0", 0), ("Biased", 1), (" not biased ", 0), ("2", None)])
+def test_labels_of_the_table_are_those_of_annotators(tmp_path: Path, cell: str, label: int | None) -> None:
+    path = tmp_path / "race.csv"
+    path.write_text(f'ID,Target,Attribute,Sentence,Label\n1,Blicket,grobby,blickets are grobby,"{cell}"\n', "utf-8")
+    assert read_examples(path)["label"].to_pylist() == [label]
+
+
 def test_perplexities(tmp_path: Path) -> None:
     """The rows of the groups' files are pairs; a perplexity of 0 stays what it is."""
     own = reddit(tmp_path, "race", "blicket", "biased_test_reduced", OWN)

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.tables.written import FILES, MEASURED, READERS, write
+from tests.evaluation.tables.written import FILES, MEASURED, READERS, as_decimals, write
 
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.frames import file_of
@@ -114,8 +114,8 @@ def test_every_data_frame_is_the_same_table(reader: str, tmp_path: Path) -> None
     read, rows = MEASURED[reader]
     expected = plain(read(write(tmp_path, "t.parquet", as_parquet(rows))))
     arrow = pa.Table.from_pylist(list(rows))
-    batch = arrow.to_batches()[0]
-    for frame in (pd.DataFrame(rows), pd.DataFrame(rows, dtype=object), pl.DataFrame(rows), arrow, batch, list(rows)):
+    others = (arrow.to_batches()[0], list(rows), pq.read_table(io.BytesIO(as_decimals(rows))))
+    for frame in (pd.DataFrame(rows), pd.DataFrame(rows, dtype=object), pl.DataFrame(rows), arrow, *others):
         assert of_frame(read, frame) == expected, type(frame)
 
 

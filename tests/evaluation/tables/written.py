@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,22 @@ def as_dictionaries(rows: Rows) -> bytes:
     return file.getvalue()
 
 
+def in_row_groups(rows: Rows) -> bytes:
+    """Parquet in row groups of two rows, with texts in lists and objects."""
+    table = pa.Table.from_pylist([{**row, "odd": [{"a": ["b", None], "c": "d"}]} for row in rows])
+    file = io.BytesIO()
+    pq.write_table(table, file, row_group_size=2)
+    return file.getvalue()
+
+
+def as_decimals(rows: Rows) -> bytes:
+    numbers = {name for row in rows for name, cell in row.items() if isinstance(cell, float)}
+    exact = [{**row, **{name: Decimal(repr(row[name])) for name in numbers}} for row in rows]
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(exact), file)
+    return file.getvalue()
+
+
 DEEP = json.loads("[" * 500 + "]" * 500)
 FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "commas": ("t.csv", as_csv),
@@ -100,6 +117,8 @@ FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "an array": ("t.json", lambda rows: json.dumps(rows).encode()),
     "an indented array": ("t.jsonl", lambda rows: b"\n" + json.dumps(rows, indent=2).encode()),
     "Parquet": ("t.parquet", as_parquet),
+    "row groups": ("t.parquet", in_row_groups),
+    "decimals": ("t.parquet", as_decimals),
     "dictionaries": ("t.parquet", as_dictionaries),
     "an odd column": ("t.jsonl", lambda rows: as_lines([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
     "empty objects": ("t.jsonl", lambda rows: as_lines([{**row, "odd": [{"a": {}}]} for row in rows])),

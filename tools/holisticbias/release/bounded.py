@@ -44,7 +44,12 @@ class BoundedFile:
             if len(schema.get_all_field_indices(name)) != 1:
                 raise pa.ArrowInvalid(f"{self.path} must have one column {name}")
         with pq.ParquetFile(self.path, metadata=self.footer, read_dictionary=[*encoded, *self.coded]) as file:
-            table = file.read(columns=chosen)
+            nested = any(pa.types.is_nested(f.type) for f in schema if chosen is None or f.name in chosen)
+            if nested and file.num_row_groups > 1:  # Arrow reads dictionaries inside lists from one row group only
+                groups = (file.read_row_group(group, columns=chosen) for group in range(file.num_row_groups))
+                table = pa.concat_tables(groups)
+            else:
+                table = file.read(columns=chosen)
         return self.with_types(table if chosen is None else table.select(chosen), schema, encoded)
 
     def with_types(self, table: pa.Table, schema: pa.Schema, encoded: Sequence[str]) -> pa.Table:
