@@ -14,31 +14,34 @@ def change(value: float | None, ends: tuple[float, float] | None = None, p: floa
     return make_figure("retention", "change", {}, value, "share difference", 10, interval=interval, p_value=p)
 
 
-def test_what_a_change_is() -> None:
-    expected: dict[tuple[float | None, Figure, Better], Outcome] = {
-        (1.0, change(-0.5, p=0.01), "lower"): "gain",
-        (1.0, change(0.5, p=0.01), "lower"): "cost",
-        (1.0, change(0.5, p=0.01), "higher"): "gain",
-        (1.0, change(0.5, p=0.01), "none"): "change",
-        (1.0, change(0.5, p=0.2), "lower"): "no change shown",
+@pytest.mark.parametrize(
+    ("before", "found", "better", "expected"),
+    [
+        (1.0, change(-0.5, p=0.01), "lower", "gain"),
+        (1.0, change(0.5, p=0.01), "lower", "cost"),
+        (1.0, change(0.5, p=0.01), "higher", "gain"),
+        (1.0, change(0.5, p=0.01), "none", "change"),
+        (1.0, change(0.5, p=0.2), "lower", "no change shown"),
         # the test decides where both are there
-        (1.0, change(0.5, (0.1, 0.9), p=0.2), "lower"): "no change shown",
-        (1.0, change(0.5, (0.1, 0.9)), "lower"): "cost",
-        (1.0, change(0.5, (-0.1, 0.9)), "lower"): "no change shown",
-        (1.0, change(0.5), "lower"): "not tested",
-        (1.0, change(0.0), "lower"): "no change shown",
-        (None, change(None), "lower"): "not defined",
-        (0.6, change(-0.08, (-0.09, -0.07)), "nearer one half"): "gain",
-        (0.6, change(0.08, (0.05, 0.1)), "nearer one half"): "cost",
+        (1.0, change(0.5, (0.1, 0.9), p=0.2), "lower", "no change shown"),
+        (1.0, change(0.5, (0.1, 0.9)), "lower", "cost"),
+        (1.0, change(0.5, (-0.1, 0.9)), "lower", "no change shown"),
+        (1.0, change(0.5), "lower", "not tested"),
+        (1.0, change(0.0), "lower", "no change shown"),
+        (None, change(None), "lower", "not defined"),
+        (0.6, change(-0.08, (-0.09, -0.07)), "nearer one half", "gain"),
+        (0.6, change(0.08, (0.05, 0.1)), "nearer one half", "cost"),
         # from .6 to .38: as far on the other side
-        (0.6, change(-0.22, (-0.25, -0.19)), "nearer one half"): "change",
-        (0.6, change(-0.3, (-0.32, -0.28)), "nearer one half"): "cost",
-        (0.4, change(-0.3, (-0.35, -0.25)), "nearer zero"): "gain",
-        (-0.4, change(-0.3, (-0.35, -0.25)), "nearer zero"): "cost",
-        (-0.4, change(0.4, (0.1, 0.7)), "nearer zero"): "gain",
-        (-0.4, change(0.5, (0.1, 0.9)), "nearer zero"): "change",
-    }
-    assert {(before, found, better): judge(before, found, better) for before, found, better in expected} == expected
+        (0.6, change(-0.22, (-0.25, -0.19)), "nearer one half", "change"),
+        (0.6, change(-0.3, (-0.32, -0.28)), "nearer one half", "cost"),
+        (0.4, change(-0.3, (-0.35, -0.25)), "nearer zero", "gain"),
+        (-0.4, change(-0.3, (-0.35, -0.25)), "nearer zero", "cost"),
+        (-0.4, change(0.4, (0.1, 0.7)), "nearer zero", "gain"),
+        (-0.4, change(0.5, (0.1, 0.9)), "nearer zero", "change"),
+    ],
+)
+def test_what_a_change_is(before: float | None, found: Figure, better: Better, expected: Outcome) -> None:
+    assert judge(before, found, better) == expected
 
 
 WORDING = "response_wording"
