@@ -105,11 +105,7 @@ def test_without_prompts_and_endings_their_figures_are_left_out_with_a_note() ->
 
 @pytest.mark.parametrize(
     ("prompts", "responses", "share"),
-    [
-        (["p", "p", "q"], ["x", "x", "y"], 0),
-        (["p", "q", "q"], ["x", "x", "y"], 2 / 3),
-        (["p", "q", "r"], ["x", "x ", "X"], 0),
-    ],
+    [(list("ppq"), ["x", "x", "y"], 0), (list("pqq"), ["x", "x", "y"], 2 / 3), (list("pqr"), ["x", "x ", "X"], 0)],
 )
 def test_a_response_is_repeated_if_another_prompt_has_it(
     prompts: list[str], responses: list[str], share: float
