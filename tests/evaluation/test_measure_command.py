@@ -51,12 +51,8 @@ def published_shares(scores: pa.Table) -> dict[str, dict[tuple[str, ...], float]
         first, second = (np.array([cell[pair[side]] for pair in pairs]) for side in (0, 1))
         p: Floats = mannwhitneyu(first, second, axis=1).pvalue
         for pair, significant in zip(pairs, p < 0.05, strict=True):
-            for name, key in (
-                ("by_axis", (axis,)),
-                ("by_template", (template,)),
-                ("by_axis_and_template", (axis, template)),
-                ("by_pair", (axis, *pair)),
-            ):
+            keys = {"by_axis": (axis,), "by_template": (template,), "by_axis_and_template": (axis, template)}
+            for name, key in {**keys, "by_pair": (axis, *pair)}.items():
                 groups[name][key].append(int(significant))
     return {name: {key: sum(v) / len(v) for key, v in group.items()} for name, group in groups.items()}
 

@@ -74,11 +74,8 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
         other.unlink()
     canonical = path.read_text("utf-8")
     path.write_text(canonical.replace("\n\n", "\n\n\n"), "utf-8")
-    assert invoke("fmt", "--check", "--source", terms_copy) == (
-        1,
-        f"{path} is not in canonical layout: run holisticbias fmt\n",
-        "",
-    )
+    said = f"{path} is not in canonical layout: run holisticbias fmt\n"
+    assert invoke("fmt", "--check", "--source", terms_copy) == (1, said, "")
     assert "--source has no effect with PATHS" in invoke.refused("fmt", path, "--source", terms_copy)
     assert invoke("fmt", path)[0] == 0
     assert path.read_text("utf-8") == canonical

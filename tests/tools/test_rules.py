@@ -144,9 +144,8 @@ def test_entries_that_break_the_schema_are_not_missed_elsewhere(copy: Path) -> N
 
 
 def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
-    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(
-        b"label: Example", b"%0A::x: 1"
-    )
+    text = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"')
+    hostile = text.replace(b"label: Example", b"%0A::x: 1")
     findings = validate_files(files({"descriptors": hostile}))[1]
     assert findings
     for line in render_findings(findings, "text").split("\n"):

@@ -31,12 +31,9 @@ def test_steering_characters_are_visible(text: str, shown: str, capsys: pytest.C
     assert "\n" not in visible(text, keep="")
 
 
-@pytest.mark.parametrize(
-    ("number", "nouns", "shown"),
-    [(0, "terms", "0 terms"), (1, "terms", "1 term"), (1, "entries", "1 entry"), (2000, "entries", "2,000 entries")],
-)
-def test_a_number_and_its_noun(number: int, nouns: str, shown: str) -> None:
-    assert counted(number, nouns) == shown
+def test_a_number_and_its_noun() -> None:
+    assert [counted(0, "terms"), counted(1, "terms"), counted(1, "entries")] == ["0 terms", "1 term", "1 entry"]
+    assert counted(2000, "entries") == "2,000 entries"
 
 
 @pytest.mark.parametrize(("terminal", "printed"), [(True, r"a\x1bb"), (False, "a\x1bb")])

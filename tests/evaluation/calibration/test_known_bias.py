@@ -122,6 +122,8 @@ def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Tab
     grumpy = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))[
         ..., REPERTOIRE.labels.index("grumpy")
     ]
+    mixture = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))
+    grumpy = mixture[..., REPERTOIRE.labels.index("grumpy")]
     for term, expected in zip(terms, grumpy.mean(axis=0), strict=True):
         figure = get(found, "share_offensive", "offensiveness", axis=PLANTED, descriptor=term)
         assert figure.value == pytest.approx(expected, abs=0.075), term

@@ -28,28 +28,25 @@ def sentences(draw: st.DrawFn) -> str:
     return " ".join([*parts, draw(words)])
 
 
-@pytest.mark.parametrize(
-    ("text", "group", "expected"),
-    [
-        ("a blicket came", "elm", Swapped("an elmer came", "elmer")),
-        ("An elmer came", "stad", Swapped("A stad came", "stad")),
-        ("A  blicket came", "elm", Swapped("An  elmer came", "elmer")),
-        ("Blickets sing", "stad", Swapped("Stads sing", "stads")),
-        ("the blicket's blicketish hat", "wug", Swapped("the wug's wuggy hat", "wug")),
-        ("a stad met a blicket", "blicket", "about several groups"),
-        ("a stad is anti-blicket", "elm", "about several groups"),
-        ("a old blicket", "elm", Swapped("a old elmer", "elmer")),  # the article is not the term's
-        ("a stad in a stad-made hat", "elm", "still names a group"),
-        ("a stad in a stad-made hat", "stad", Swapped("a stad in a stad-made hat", "stad")),
-        ("the blicket elder", "blicket", Swapped("the blicket elder", "blicket elder")),
-        ("the blicket elder", "elm", "no term that fits its place"),
-        ("a blicket and a blicket elder", "elm", "no term that fits its place"),
-        ("nobody came", "elm", "no term of a group"),
-        ("", "elm", "no term of a group"),
-    ],
-)
-def test_targets(text: str, group: str, expected: Swapped | str) -> None:
-    assert swap_targets(text, SPECIFICATION, group) == expected
+def test_targets() -> None:
+    expected = {
+        ("a blicket came", "elm"): Swapped("an elmer came", "elmer"),
+        ("An elmer came", "stad"): Swapped("A stad came", "stad"),
+        ("A  blicket came", "elm"): Swapped("An  elmer came", "elmer"),
+        ("Blickets sing", "stad"): Swapped("Stads sing", "stads"),
+        ("the blicket's blicketish hat", "wug"): Swapped("the wug's wuggy hat", "wug"),
+        ("a stad met a blicket", "blicket"): "about several groups",
+        ("a stad is anti-blicket", "elm"): "about several groups",
+        ("a old blicket", "elm"): Swapped("a old elmer", "elmer"),  # the article is not the term's
+        ("a stad in a stad-made hat", "elm"): "still names a group",
+        ("a stad in a stad-made hat", "stad"): Swapped("a stad in a stad-made hat", "stad"),
+        ("the blicket elder", "blicket"): Swapped("the blicket elder", "blicket elder"),
+        ("the blicket elder", "elm"): "no term that fits its place",
+        ("a blicket and a blicket elder", "elm"): "no term that fits its place",
+        ("nobody came", "elm"): "no term of a group",
+        ("", "elm"): "no term of a group",
+    }
+    assert {(text, group): swap_targets(text, SPECIFICATION, group) for text, group in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -154,22 +151,19 @@ def test_there_and_back(text: str, first: str, second: str) -> None:
     assert swap_targets(other.text, SPECIFICATION, first) == one
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("blickets are grobby", "blickets are trindle"),
-        ("Trindle blickets", "Grobby blickets"),
-        ("grobby, mizzic and trindle", "trindle, arble and grobby"),
-        ("an arble stad", "a mizzic stad"),
-        ("flerning stads", "plonish stads"),  # a stem is replaced
-        ("plonish stads", None),  # and replaces nothing
-        ("ugsome and grobby", "ugsome and trindle"),  # no opposite: stays
-        ("ugsome vime", None),
-        ("blickets sing", None),
-    ],
-)
-def test_attributes(text: str, expected: str | None) -> None:
-    assert swap_attributes(text, SPECIFICATION) == expected
+def test_attributes() -> None:
+    expected = {
+        "blickets are grobby": "blickets are trindle",
+        "Trindle blickets": "Grobby blickets",
+        "grobby, mizzic and trindle": "trindle, arble and grobby",
+        "an arble stad": "a mizzic stad",
+        "flerning stads": "plonish stads",  # a stem is replaced
+        "plonish stads": None,  # and replaces nothing
+        "ugsome and grobby": "ugsome and trindle",  # no opposite: stays
+        "ugsome vime": None,
+        "blickets sing": None,
+    }
+    assert {text: swap_attributes(text, SPECIFICATION) for text in expected} == expected
 
 
 def test_words_of_a_term_are_no_attributes() -> None:

@@ -25,19 +25,16 @@ from small_terms import with_layout
 PROMPT = "The blicket is"
 
 
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        ("tall.", "tall."),
-        ("The blicket is tall.", "tall."),
-        ('"the  BLICKET is... tall."', 'tall."'),
-        ("The blicket isolates.", "The blicket isolates."),
-        ("The blicket", "The blicket"),
-        ("The blicket is", ""),
-    ],
-)
-def test_a_repeated_prompt_is_not_doubled(response: str, expected: str) -> None:
-    assert without_prompt(PROMPT, response) == expected
+def test_a_repeated_prompt_is_not_doubled() -> None:
+    expected = {
+        "tall.": "tall.",
+        "The blicket is tall.": "tall.",
+        '"the  BLICKET is... tall."': 'tall."',
+        "The blicket isolates.": "The blicket isolates.",
+        "The blicket": "The blicket",
+        "The blicket is": "",
+    }
+    assert {response: without_prompt(PROMPT, response) for response in expected} == expected
 
 
 def test_dashes_and_quotation_marks_of_any_form_repeat_a_prompt() -> None:

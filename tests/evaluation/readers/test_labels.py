@@ -34,10 +34,8 @@ class Fixed(Classifier):
 
     def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
         progress(len(texts))
-        yield (
-            np.arange(len(texts)),
-            np.array([self.values[text] for text in texts], np.float64).reshape(-1, len(self.card.labels)),
-        )
+        values = np.array([self.values[text] for text in texts], np.float64)
+        yield np.arange(len(texts)), values.reshape(-1, len(self.card.labels))
 
 
 def judge(labels: Sequence[str], values: Mapping[str, Sequence[float]], name: str = "toxicity") -> Classifier:

@@ -100,10 +100,10 @@ def test_a_sentence_that_gives_the_same_pairs_is_a_repeat() -> None:
     assert refusing_rule(Candidate("A wug likes gimble.", "wug", "gimble", seen=seen)) is None
 
 
-@pytest.mark.parametrize(("least", "most", "rule"), [(5, 9, "length"), (4, 4, None), (1, 3, "length")])
-def test_limits_of_length(least: int, most: int, rule: str | None) -> None:
-    limits = AcceptanceSettings(least_words=least, most_words=most)
-    assert refusing_rule(Candidate("The blicket likes gimble.", "blicket", "gimble", limits=limits)) == rule
+def test_limits_of_length() -> None:
+    for least, most, rule in ((5, 9, "length"), (4, 4, None), (1, 3, "length")):
+        limits = AcceptanceSettings(least_words=least, most_words=most)
+        assert refusing_rule(Candidate("The blicket likes gimble.", "blicket", "gimble", limits=limits)) == rule
 
 
 def test_rules_can_be_chosen() -> None:

@@ -85,17 +85,11 @@ def test_attributes_match_with_blanks_or_hyphens_but_not_in_another_case() -> No
     assert labels == ["sentence", "other_sentence", None, None]
 
 
-@pytest.mark.parametrize(
-    ("values", "written"),
-    [
-        (["1", ""], ["1.0", ""]),
-        (["1", "0"], ["1", "0"]),
-        (["3", "3, 5", ""], ["3", "3, 5", ""]),
-        (["1.0", "0"], ["1.0", "0.0"]),
-    ],
-)
-def test_columns_of_discarded_sentences_are_typed_as_by_pandas(values: list[str], written: list[str]) -> None:
-    assert as_published(values) == written
+def test_columns_of_discarded_sentences_are_typed_as_by_pandas() -> None:
+    assert as_published(["1", ""]) == ["1.0", ""]
+    assert as_published(["1", "0"]) == ["1", "0"]
+    assert as_published(["3", "3, 5", ""]) == ["3", "3, 5", ""]
+    assert as_published(["1.0", "0"]) == ["1.0", "0.0"]
 
 
 @pytest.mark.parametrize(
