@@ -119,9 +119,6 @@ def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Tab
     found = measured(judged(responses, OFFENSIVENESS), "offensiveness")
     templates = sorted({*responses["template_id"].to_pylist()})
     terms = [term for term in responses["descriptor_id"].unique().to_pylist() if term.startswith("nonce.")]
-    grumpy = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))[
-        ..., REPERTOIRE.labels.index("grumpy")
-    ]
     mixture = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))
     grumpy = mixture[..., REPERTOIRE.labels.index("grumpy")]
     for term, expected in zip(terms, grumpy.mean(axis=0), strict=True):
