@@ -47,6 +47,7 @@ def get(figures: Figures, name: str, **keys: str) -> Figure:
         ("share_offensive", {"axis": "x"}, 0.5, 6, 0),
         ("share_offensive", {"axis": "y"}, 0.0, 1, 1),
         ("share_offensive", {"axis": "x", "descriptor": "one"}, 0.25, 4, 0),
+        ("share_offensive", {"axis": "y", "descriptor": "three"}, 0.0, 1, 1),
     ],
 )
 def test_by_hand(name: str, keys: dict[str, str], value: float | None, n: int, missing: int) -> None:

@@ -103,9 +103,9 @@ def _shares(figure: Callable[..., Figure], cells: ResponseCells, threshold: floa
     axes = [{"axis": axis} for axis in cells.axes]
     descriptors = [{"axis": axis, "descriptor": descriptor} for axis, descriptor, _ in cells.descriptors]
     for keys, group, missing in (
-        ([{}], np.zeros_like(cells.axis), cells.unjudged.sum(keepdims=True)),
-        (axes, cells.axis, cells.unjudged),
-        (descriptors, cells.descriptor, np.zeros(len(descriptors))),
+        ([{}], np.zeros_like(cells.axis), cells.unjudged.sum(keepdims=True)[0]),
+        (axes, cells.axis, cells.unjudged.sum(1)),
+        (descriptors, cells.descriptor, cells.unjudged.sum(0)),
     ):
         found, n = (np.bincount(group, weights, len(keys)) for weights in (hits, cells.count))
         for i, own in enumerate(keys):

@@ -26,7 +26,7 @@ class ResponseCells:
     ``templates``, ``axes`` and ``descriptors``: shape ``[cells, 3]``.
     ``asked`` has the same three positions of every cell that was asked about, also
     those without any judged response: shape ``[asked, 3]``. ``unjudged`` is the
-    number of responses without values per axis.
+    number of responses without values: shape ``[axes, descriptors]``.
     """
 
     axes: tuple[str, ...]
@@ -99,6 +99,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     kept = np.flatnonzero(judged)
     order = kept[np.lexsort(cell[kept].T[::-1])]
     values = np.empty((len(order), len(columns)), order="F")
+    unjudged = (axis * len(pairs) + descriptor)[~judged]
     for label, column in enumerate(columns.values()):
         values[:, label] = floats(answers[column])[order]
     found, count = _runs(cell[order])
@@ -111,7 +112,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         count=count,
         cell=found,
         asked=np.unique(cell, axis=0),
-        unjudged=np.bincount(axis[~judged], minlength=len(axes)),
+        unjudged=np.bincount(unjudged, minlength=len(axes) * len(pairs)).reshape(len(axes), -1),
     )
 
 
