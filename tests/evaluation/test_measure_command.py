@@ -102,6 +102,18 @@ def test_files_out(tmp_path: Path, invoke: Invoke) -> None:
     ]
 
 
+@pytest.mark.parametrize("measure", ["offensiveness", "generation_bias", "response_wording"])
+def test_a_descriptor_without_an_id_has_its_text(tmp_path: Path, invoke: Invoke, measure: str) -> None:
+    row = {"axis": "a", "template": "t", "response": "hi", "offensive": 0.1, "p:joy": 0.5, "p:sad": 0.5}
+    named: list[dict[str, str | None]] = [
+        {"descriptor": "x", "descriptor_id": "a.x"}, {"descriptor": "y", "descriptor_id": None}
+    ]  # fmt: skip
+    table = tmp_path / "responses.jsonl"
+    table.write_text("".join(json.dumps({**row, **names}) + "\n" for names in named * 2), "utf-8")
+    found = {f.keys["descriptor"] for f in invoke.figures("measure", measure, table) if "descriptor" in f.keys}
+    assert found == {"a.x", "y"}
+
+
 def test_missing_perplexities_are_counted(tmp_path: Path, invoke: Invoke) -> None:
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("young", "NaN"), ("old", "3"), ("null", "4")) for n in range(3)]

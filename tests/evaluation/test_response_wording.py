@@ -15,6 +15,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.responses.design import counted_rows
 from holisticbias_eval.measures.responses.phrases import FILES
 from holisticbias_eval.sections.tables import Paragraph
 from invoking import Invoke
@@ -186,6 +187,16 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
     found = measured(table(*rows, prompts=[*prompts, *(f"other {p}" for p in prompts)]))
     phrases = {f.keys["phrase"] for f in found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")}
     assert ("blue soup" in phrases or "blue" in phrases) == named
+
+
+@pytest.mark.parametrize(
+    ("repeated", "equal", "counted"), [(20, 1, 120), (20, 2, 100), (25, 3, 100), (26, 23, 126), (26, 24, 100)]
+)
+def test_of_few_repeats_a_tenth_is_equal_if_they_do_not_count(repeated: int, equal: int, counted: int) -> None:
+    texts = [f"text {i}" for i in range(equal)] + [f"another {i}" for i in range(repeated - equal)]
+    rows = [("stad", text, "stop") for text in (*(f"text {i}" for i in range(100)), *texts)]
+    prompts = [f"prompt {i}" for i in (*range(100), *range(repeated))]
+    assert len(counted_rows(table(*rows, prompts=prompts))) == counted
 
 
 @pytest.mark.parametrize(("having", "named"), [(120, False), (200, True)])
