@@ -73,19 +73,15 @@ def test_a_grid_file_with_a_wrong_key_names_its_place(tmp_path: Path) -> None:
         FILES.read(str(path))
 
 
-@pytest.mark.parametrize(
-    ("texts", "values", "steps", "every"),
-    [
-        (100, {"epochs": 2, "batch": 8}, 26, 3),
-        (100, {"epochs": 2, "batch": 8, "accumulation": 5}, 6, 1),
-        (1, {"epochs": 6, "batch": 16, "accumulation": 8}, 6, 1),
-        (100, {"epochs": 2, "steps": 7, "evaluations": 2}, 7, 4),
-    ],
-)
-def test_numbers_of_steps(texts: int, values: dict[str, int], steps: int, every: int) -> None:
-    settings = TrainingSettings(**values)
-    assert settings.total_steps(texts) == steps
-    assert settings.steps_between_evaluations(texts) == every
+def test_numbers_of_steps() -> None:
+    def steps(texts: int, **values: int) -> tuple[int, int]:
+        settings = TrainingSettings(**values)
+        return settings.total_steps(texts), settings.steps_between_evaluations(texts)
+
+    assert steps(100, epochs=2, batch=8) == (26, 3)
+    assert steps(100, epochs=2, batch=8, accumulation=5) == (6, 1)
+    assert steps(1, epochs=6, batch=16, accumulation=8) == (6, 1)
+    assert steps(100, epochs=2, steps=7, evaluations=2) == (7, 4)
 
 
 def test_the_smallest_f_is_chosen_among_points_that_cost_little() -> None:

@@ -86,24 +86,19 @@ def test_small_passes_give_the_same_gradient(model: Any, tokenizer: Any, monkeyp
     torch.testing.assert_close(many, one_pass)
 
 
-@pytest.mark.parametrize(
-    ("texts", "opened", "compared", "skipped"),
-    [
-        (("blickets sing",), True, 1, {}),
-        (("blickets sing",), False, 0, {"no token before the term": 1}),
-        (("the wug and a blicket",), True, 1, {"of a group that takes no part": 1}),
-        (("the blicket elder",), True, 0, {"no other group has a term that fits its place": 1}),
-        (("nobody",), True, 0, {}),
-    ],
-)
-def test_skipped_mentions_are_counted(
-    texts: tuple[str, ...], opened: bool, compared: int, skipped: dict[str, int]
-) -> None:
-    tokenizer = make_tokenizer("bytes")
-    reader = TermReader(TASK, tokenizer)
-    prepared = reader.prepare(make_batch(tokenizer, texts, opened=opened))
-    assert len(prepared["present"]) == reader.compared == compared
-    assert dict(reader.skipped) == skipped
+def test_skipped_mentions_are_counted() -> None:
+    def counted(text: str, *, opened: bool = True) -> tuple[int, dict[str, int]]:
+        tokenizer = make_tokenizer("bytes")
+        reader = TermReader(TASK, tokenizer)
+        prepared = reader.prepare(make_batch(tokenizer, (text,), opened=opened))
+        assert len(prepared["present"]) == reader.compared
+        return reader.compared, dict(reader.skipped)
+
+    assert counted("blickets sing") == (1, {})
+    assert counted("blickets sing", opened=False) == (0, {"no token before the term": 1})
+    assert counted("the wug and a blicket") == (1, {"of a group that takes no part": 1})
+    assert counted("the blicket elder") == (0, {"no other group has a term that fits its place": 1})
+    assert counted("nobody") == (0, {})
 
 
 def test_cut_texts_and_small_windows() -> None:

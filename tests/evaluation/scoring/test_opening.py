@@ -70,26 +70,17 @@ def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_do
     assert reason in opening.settings["first_token"]
 
 
-@pytest.mark.parametrize(
-    ("template", "end", "tokens"),
-    [
-        (CLOSED, "<|finis|>", []),
-        (REFUSING, "<|finis|>", []),
-        (OPENED_ONCE, "<|finis|>", ["<|finis|>"]),
-        (CHATML, "</s>", ["</s>"]),
-        (None, "<|finis|>", ["<|finis|>"]),
-        (None, "<end_of_turn>", []),
-        (None, "[|endofturn|]", []),
-        (None, "<|END_OF_TURN_TOKEN|>", []),
-        (None, "<|return|>", []),
-    ],
-)
-def test_a_token_that_closes_turns_of_a_chat_does_not_stand_before_a_text(
-    template: str | None, end: str, tokens: list[str]
-) -> None:
-    tokenizer = make_tokenizer(eos_token=end)
-    tokenizer.chat_template = template
-    assert list(find_opening(tokenizer).tokens) == tokenizer.convert_tokens_to_ids(tokens)
+def test_a_token_that_closes_turns_of_a_chat_does_not_stand_before_a_text() -> None:
+    def before(end: str, template: str | None = None) -> Any:
+        tokenizer = make_tokenizer(eos_token=end)
+        tokenizer.chat_template = template
+        return tokenizer.convert_ids_to_tokens(find_opening(tokenizer).tokens)
+
+    for template, tokens in ((CLOSED, []), (REFUSING, []), (OPENED_ONCE, ["<|finis|>"]), (None, ["<|finis|>"])):
+        assert before("<|finis|>", template) == tokens, template
+    assert before("</s>", CHATML) == ["</s>"]
+    for end in ("<end_of_turn>", "[|endofturn|]", "<|END_OF_TURN_TOKEN|>", "<|return|>"):
+        assert before(end) == [], end
 
 
 def test_a_first_token_that_the_model_does_not_know_is_refused(gpt2: Any) -> None:
