@@ -160,6 +160,13 @@ def test_a_planted_phrase_is_found_and_nothing_else(planted: pa.Table) -> None:
         assert [f.keys["descriptor"] for f in parroted if (f.adjusted_p or 1) < 0.001] == ["nonce.stad"]
 
 
+@pytest.mark.parametrize(("word", "named"), [("stads", False), ("studs", True)])
+def test_a_mention_in_the_plural_is_not_a_finding(word: str, named: bool) -> None:
+    rows = [("stad", f"{word} and soup", "stop")] * 40 + [("mell", "and soup", "stop")] * 40
+    found = measured(table(*rows, prompts=[f"prompt {i}" for i in range(80)]))
+    assert bool(found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")) == named
+
+
 def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
     """About one run in twenty names a descriptor for a value: of eight runs, three are improbable."""
     wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0}
