@@ -68,18 +68,15 @@ def test_words_in_a_users_table() -> None:
     assert read(pa.array([None], pa.string()), "") == [{"forms": [], "person": None}]
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        ({"forms": [1]}, "row 1: column forms is not a list of texts, or texts with ; between them"),
-        ({"forms": [["dax"], [], None], "person": ["True", None, "2"]}, "row 3: column person is not true or false"),
-        ({"forms": [[1]]}, "row 1: column forms is not a list of texts"),
-        ({"person": ["yes"]}, "row 1: column person is not true or false"),
-    ],
-)
-def test_other_values_of_words_are_refused(columns: dict[str, object], said: str) -> None:
-    with pytest.raises(TableError, match=said):
-        read_words(columns)
+def test_other_values_of_words_are_refused() -> None:
+    with pytest.raises(TableError, match="row 1: column forms is not a list of texts, or texts with ; between them"):
+        read_words({"forms": [1]})
+    with pytest.raises(TableError, match="row 1: column forms is not a list of texts"):
+        read_words({"forms": [[1]]})
+    with pytest.raises(TableError, match="row 3: column person is not true or false"):
+        read_words({"forms": [["dax"], [], None], "person": ["True", None, "2"]})
+    with pytest.raises(TableError, match="row 1: column person is not true or false"):
+        read_words({"person": ["yes"]})
 
 
 TEXTS = """group,domain,subject,forms,person,text
