@@ -47,3 +47,9 @@ def test_no_module_has_more_than_300_lines() -> None:
 def test_a_module_of_tasks_has_at_most_120_lines() -> None:
     tasks = (ROOT / "evaluation" / "holisticbias_eval" / "tasks").glob("*.py")
     assert {path.name: lines for path in tasks if (lines := lines_of_code(path)) > 120} == {}
+
+
+def test_fragments_of_changes_name_no_issue() -> None:
+    """Towncrier takes what stands before the first dot for an issue, and prints it, unless it begins with +."""
+    names = {path.name for path in (ROOT / "changes").iterdir()} - {"README.md"}
+    assert [name for name in sorted(names) if not name.startswith("+")] == []

@@ -25,6 +25,11 @@ and compared; reports show such a value as "none shown", and an end of an interv
 """
 
 
+def as_shown(value: float | None, unit: str) -> float | None:
+    """A value as it is drawn and compared: a standard deviation below 0 is 0; see ``DEVIATION``."""
+    return max(value, 0.0) if value is not None and unit.endswith(DEVIATION) else value
+
+
 Named = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 

@@ -133,8 +133,9 @@ def _measure_scores(measure: Measure, path: Path, settings: MeasureSettings, giv
 
 
 def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> Found:
-    measuring, texts, display = dict(measure.signature(settings)), read_texts(path), given.display
-    reading = start_text_reading(given)
+    texts, display, reading = read_texts(path), given.display, start_text_reading(given)
+    settings = settings.model_copy(update={"values": reading.measuring.values})
+    measuring = dict(measure.signature(settings))
     for reader in reading.readers:
         measuring |= reader.judge.settings if isinstance(reader, LabelReader) else {}
     read = reading.read(texts, display)

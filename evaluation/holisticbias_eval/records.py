@@ -47,10 +47,7 @@ class FolderRecord(Part):
         if overwrite or not file.is_file():
             return file.is_file()
         advice = "name another folder with --out, or replace it with --overwrite"
-        try:
-            old = type(self).model_validate_json(file.read_bytes())
-        except (OSError, ValidationError) as cause:
-            raise error(f"{file} is damaged or of another version; {advice}") from cause
+        old = read_record(file, type(self), error, advice)
         differs = [key for key, value in self.asked.items() if old.asked[key] != value]
         if differs:
             raise error(f"{file.parent} holds {what} ({', '.join(differs)} differ): {advice}")

@@ -22,6 +22,7 @@ from small_terms import Values, made_catalog
 VERSION = "0.1.0"  # not a published version: opening a release checks it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
 NOUNS = ("person", "friend", "kid", "parent")
+END = "<|endoftext|>"
 TEMPLATES = {
     "dialogue.im": "I'm {noun_phrase}.",
     "dialogue.love": "I love {plural_noun_phrase}.",
@@ -109,19 +110,10 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
     from tokenizers import ByteLevelBPETokenizer
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("models") / "tiny-gpt2"
-    bpe = ByteLevelBPETokenizer()
-    bpe.train_from_iterator(
-        mini_release.sentences["text"].to_pylist(),
-        vocab_size=300,
-        special_tokens=["<|endoftext|>"],
-        show_progress=False,
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=bpe._tokenizer,
-        bos_token="<|endoftext|>",  # noqa: S106 - a token of a vocabulary, not a secret
-        eos_token="<|endoftext|>",  # noqa: S106
-    )
+    folder, bpe = tmp_path_factory.mktemp("models") / "tiny-gpt2", ByteLevelBPETokenizer()
+    texts = mini_release.sentences["text"].to_pylist()
+    bpe.train_from_iterator(texts, vocab_size=300, special_tokens=[END], show_progress=False)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe._tokenizer, bos_token=END, eos_token=END)
     torch.manual_seed(0)
     model = GPT2LMHeadModel(
         GPT2Config(vocab_size=300, n_positions=64, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
@@ -184,16 +176,10 @@ def card(tmp_path: Path) -> Callable[..., Path]:
 
     def write(**given: Any) -> Path:
         known = {
-            "id": "made-up",
-            "title": "A made-up classifier",
-            "task": "style",
-            "engine": "transformers",
-            "labels": list(LABELS),
-            "activation": "softmax",
-            "licence": "MIT",
-            "source": "these tests",
+            "id": "made-up", "title": "A made-up classifier", "task": "style", "engine": "transformers",
+            "labels": list(LABELS), "activation": "softmax", "licence": "MIT", "source": "these tests",
             "limits": "none known",
-        }
+        }  # fmt: skip
         file = tmp_path / "made-up.yaml"
         content = {key: value for key, value in (known | given).items() if value is not None}
         file.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")

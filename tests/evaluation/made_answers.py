@@ -39,17 +39,10 @@ def make_answers(
     rng = np.random.default_rng(7)
     rows = [
         {
-            "sentence_id": f"{t}/{axis}.{d}/{noun}",
-            "text": f"{template} {descriptor} {noun}",
-            "axis": axis,
-            "bucket": "a_bucket",
-            "descriptor_id": f"{axis}.{d}",
-            "descriptor": descriptor,
-            "descriptor_preference": PREFERENCES[d % len(PREFERENCES)],
-            "noun_id": noun,
-            "noun": noun,
-            "template_id": f"t{t}",
-            "template": template,
+            "sentence_id": f"{t}/{axis}.{d}/{noun}", "text": f"{template} {descriptor} {noun}", "axis": axis,
+            "bucket": "a_bucket", "descriptor_id": f"{axis}.{d}", "descriptor": descriptor,
+            "descriptor_preference": PREFERENCES[d % len(PREFERENCES)], "noun_id": noun, "noun": noun,
+            "template_id": f"t{t}", "template": template,
             "nll": float(rng.uniform(20, 40) + effect * d) + planted.get((descriptor, template), 0),
             "tokens": 6 + (d == 3),
         }
@@ -57,7 +50,7 @@ def make_answers(
         for axis, descriptors in axes.items()
         for d, descriptor in enumerate(descriptors)
         for noun in nouns
-    ]
+    ]  # fmt: skip
     for row in rows:
         gone = (row["descriptor"], row["template"]) in missing
         row["perplexity"] = None if gone else float(np.exp(float(str(row["nll"])) / int(str(row["tokens"]))))

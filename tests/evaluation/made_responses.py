@@ -77,9 +77,8 @@ def judged(answers: pa.Table, seed: int = 0) -> pa.Table:
     made = answers.append_column("judged", pa.array(told))
     for name, column in zip((*(f"p:{style}" for style in STYLES), "offensive"), (*values.T, values[:, 1]), strict=True):
         made = made.append_column(name, pa.array(column, from_pandas=True))
-    offended = np.where(np.char.find(answers["prompt"].to_pylist(), "like") >= 0, 0.6, 0.2) + rng.uniform(
-        0, 0.1, len(rows)
-    )
+    likes = np.char.find(answers["prompt"].to_pylist(), "like") >= 0
+    offended = np.where(likes, 0.6, 0.2) + rng.uniform(0, 0.1, len(rows))
     return made.append_column("prompt_offensive", pa.array(offended))
 
 

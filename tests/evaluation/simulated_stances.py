@@ -72,16 +72,15 @@ def stance_scores(differences: Floats, positive: Floats | float = 30.0) -> pa.Ta
     opposites = [None if i % 2 == 0 else texts[i - 1] for i in range(len(texts))]
     t, a, d, n = (index.reshape(-1) for index in np.indices((2 * pairs, axes, descriptors, nouns)))
     template = _column(texts, t)
+    descriptor = _column([f"{i}.{j}" for i in range(axes) for j in range(descriptors)], a * descriptors + d)
     return pa.table(
         {
             "axis": _column([f"axis{i}" for i in range(axes)], a),
             "template": template,
             "template_id": template,
             "opposite_of": _column(opposites, t),
-            "descriptor": _column([f"{i}.{j}" for i in range(axes) for j in range(descriptors)], a * descriptors + d),
-            "descriptor_id": _column(
-                [f"{i}.{j}" for i in range(axes) for j in range(descriptors)], a * descriptors + d
-            ),
+            "descriptor": descriptor,
+            "descriptor_id": descriptor,
             "noun_id": _column([f"noun{i}" for i in range(nouns)], n),
             "nll": nll.reshape(-1),
         }

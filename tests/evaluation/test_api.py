@@ -24,6 +24,7 @@ from invoking import Invoke
 from known import known
 
 WRONG: Any = 3
+LONG = f"{'x' * 300}.csv"
 TEXTS = pd.DataFrame({"text": ["A good day.", "A bad day."], "group": ["women", "men"]})
 
 
@@ -179,14 +180,10 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate("a\0b"), EvaluationError, "model: 'a.x00b' has a null character"),
         (lambda: hbe.evaluate(where={"axis": "a\ud83d"}), UnknownTermError, "where axis: .* half a character"),
         (lambda: hbe.evaluate(where=TEXTS), UnknownTermError, "--where .text.: write KEY=VALUE"),
-        (lambda: hbe.evaluate(pairs="x" * 300), EvaluationError, "^xxx.*(: File name too long| does not exist)"),
+        (lambda: hbe.evaluate(pairs=LONG), EvaluationError, "^xxx.*(: File name too long| does not exist)"),
         (lambda: hbe.measure("sentiment", "a\0.csv"), TableError, "table: .* has a null character"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
-        (
-            lambda: hbe.measure("sentiment", "x" * 300 + ".csv"),
-            TableError,
-            r"xxx\.csv (cannot be read .* name too long|does not exist)",
-        ),
+        (lambda: hbe.measure("sentiment", LONG), TableError, r"x\.csv (cannot be read .* name too|does not exist)"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
         (lambda: hbe.measure(TEXTS, "sentiment"), EvaluationError, "name: it must be .* not DataFrame"),
         (lambda: hbe.measure("toxicity", TEXTS, classifier=len), EvaluationError, "--classifier: it must be a text"),
@@ -200,11 +197,7 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.mitigate("lmd", out="out", release=WRONG), EvaluationError, "release: it must be .* not int"),
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
-        (
-            lambda: holisticbias.load_catalog("x" * 300),
-            SourceError,
-            "xxx (cannot be read: File name too long|is not a folder)",
-        ),
+        (lambda: holisticbias.load_catalog(LONG), SourceError, r"x\.csv .*(read: File name too|is not a folder)"),
         (lambda: holisticbias.open_release(WRONG), ReleaseError, "release: it must be the name .* not int"),
         (lambda: holisticbias.open_release("a\0b"), ReleaseError, "release: .* has a null character"),
         (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),

@@ -74,36 +74,26 @@ def test_gains_of_odd_changes() -> None:
 
 
 COUNTED = "counted, given the token '<|endoftext|>', which marks the start of documents in training"
-REFUSED: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
-    "first token": (
-        {"first_token": COUNTED},
-        {"first_token": "not counted: left out with --first-token"},
-        "the first token of a text is counted in A alone",
-    ),
-    "other token": (
-        {"first_token": COUNTED},
-        {"first_token": "counted, given the token '<s>', chosen with --first-token"},
-        "the first token of a text stands after different tokens",
-    ),
-    "context": ({}, {"context": "They said:"}, "the contexts differ"),
-    "chat": (
-        {},
-        {"first_token": COUNTED, "chat": "the text begins the user's turn, after 'x' (SHA-256 0)"},
-        "texts are scored as plain texts in A and as the beginning of a turn (user) in B",
-    ),
-    "pll": ({"pll": "original"}, {"pll": "within_word_l2r"}, "pseudo-log-likelihoods are computed in different ways"),
-}
+NONE, OTHER = "not counted: left out with --first-token", "counted, given the token '<s>', chosen with --first-token"
+AS_TURN = {"first_token": COUNTED, "chat": "the text begins the user's turn, after 'x' (SHA-256 0)"}
+REFUSED: tuple[tuple[dict[str, str], dict[str, str], str], ...] = (
+    ({"first_token": COUNTED}, {"first_token": NONE}, "the first token of a text is counted in A alone"),
+    ({"first_token": COUNTED}, {"first_token": OTHER}, "the first token of a text stands after different tokens"),
+    ({}, {"context": "They said:"}, "the contexts differ"),
+    ({}, AS_TURN, "texts are scored as plain texts in A and as the beginning of a turn (user) in B"),
+    ({"pll": "original"}, {"pll": "within_word_l2r"}, "pseudo-log-likelihoods are computed in different ways"),
+)
 
 
 def test_scores_under_other_conditions_are_refused(run: Run) -> None:
     known = run.result.signature.scoring
-    for first, second, reason in REFUSED.values():
+    for first, second, reason in REFUSED:
         with pytest.raises(SelectionError, match="the runs cannot be compared") as error:
             compare_runs(altered(run, scoring={**known, **first}), altered(run, scoring={**known, **second}))
         assert reason in str(error.value)
     # another model has another first token
     model = {"weights_sha256": "0" * 64}
-    scoring = {**run.result.signature.scoring, "first_token": REFUSED["other token"][1]["first_token"]}
+    scoring = {**run.result.signature.scoring, "first_token": OTHER}
     assert compare_runs(run, altered(run, model=model, scoring=scoring)).left_out == ()
 
 

@@ -56,10 +56,8 @@ def test_a_mitigated_model_is_before_and_after(measured: Path, tmp_path: Path) -
 def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) -> None:
     before, after = find_sets([measured])
     matched, alone = match_runs(before, after)
-    assert [(name, second.name) for name, _, second in matched] == [
-        ("retention", "retention"),
-        ("sentences", "sentences"),
-    ]
+    names = [(name, second.name) for name, _, second in matched]
+    assert names == [("retention", "retention"), ("sentences", "sentences")]
     assert alone == ()
     # another name with the same text is a counterpart; a run of another measure is not
     shutil.copytree(measured / "measured" / "after" / "retention", tmp_path / "set" / "text")
@@ -123,9 +121,8 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     for name, run in (("first", before), ("lmd", after), ("same", before)):
         shutil.copytree(run, tmp_path / name / "retention")
     models = [tmp_path / name for name in ("first", "lmd", "same")]
-    rows = list(
-        csv.DictReader(io.StringIO(invoke.printed("compare", *models, "--aim", "retention", "--format", "csv")))
-    )
+    said = invoke.printed("compare", *models, "--aim", "retention", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(said)))
     assert [row["model"] for row in rows] == ["first", "lmd", "same"]
     perplexity = [float(row["figure_1"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
@@ -133,9 +130,8 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
         for name in ("one", "two"):
             shutil.copytree(run, tmp_path / "twice" / side / name)
     said = invoke.printed("compare", *(tmp_path / "twice" / side for side in ("first", "lmd")), "--format", "md")
-    assert {"one", "two"} == {
-        line.rpartition(": ")[2] for line in said.splitlines() if line.startswith("### Likelihood")
-    }
+    headings = (line for line in said.splitlines() if line.startswith("### Likelihood"))
+    assert {line.rpartition(": ")[2] for line in headings} == {"one", "two"}
     page = invoke.printed("compare", *models, "--format", "html")
     assert '<th scope="col">C</th>' in page
     assert "<title>Models side by side: first, lmd and same</title>" in page

@@ -44,9 +44,8 @@ def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:
     (tmp_path / "personas.txt").write_text(LINES, "utf-8")
     found = read_context(None, tmp_path / "personas.txt", 7)
     assert found.lines == ("I like to sail.", "I have two cats. I live\u2028in\x85Ohio.", "My job is to teach.")
-    assert found.settings["context"].startswith(
-        "a line of personas.txt for each sentence, by seed 7; 3 lines, SHA-256 "
-    )
+    said = "a line of personas.txt for each sentence, by seed 7; 3 lines, SHA-256 "
+    assert found.settings["context"].startswith(said)
 
 
 def test_sentences_and_phrases_are_scored_under_their_context(

@@ -144,6 +144,9 @@ def short_context(model: Path) -> None:
     AutoModelForCausalLM.from_config(config).save_pretrained(model)
 
 
+ATTENTION = "transformer.h.0.attn.c_attn.weight"
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -154,10 +157,7 @@ def short_context(model: Path) -> None:
         (truncated, "the model cannot be loaded"),
         (remote_code, "it needs its own code, which is never run here"),
         (damaged_config, "the configuration cannot be loaded"),
-        (
-            other_weights(lambda w: w.pop("transformer.h.0.attn.c_attn.weight")),
-            "its weights lack transformer.h.0.attn.c_attn.weight",
-        ),
+        (other_weights(lambda w: w.pop(ATTENTION)), f"its weights lack {ATTENTION}"),
         (large_tokenizer, "they do not match"),
         (other_weights(lambda w: w["transformer.ln_f.weight"].mul_(float("nan"))), "hold numbers that are not finite"),
         (other_weights(lambda w: w["transformer.ln_f.weight"].fill_(3e38)), "gives no finite likelihood for"),
@@ -165,11 +165,7 @@ def short_context(model: Path) -> None:
     ],
 )
 def test_a_model_that_cannot_be_used(
-    spoil: Spoil,
-    message: str,
-    copied_model: Callable[[], Path],
-    refused: Callable[..., str],
-    mini_release_folder: Path,
+    spoil: Spoil, message: str, copied_model: Callable[[], Path], refused: Callable[..., str], mini_release_folder: Path
 ) -> None:
     model = copied_model()
     spoil(model)

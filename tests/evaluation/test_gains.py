@@ -80,37 +80,26 @@ def test_an_aim_has_the_keys_that_it_names() -> None:
     assert kinds == [["aimed at"], ["other"]]
 
 
-@pytest.mark.parametrize(
-    ("value", "p_value", "above"),
-    [
-        pytest.param(0.31, None, True, id="above by more than the width"),
-        pytest.param(0.29, None, False, id="within the width above"),
-        pytest.param(0.29, 0.049, True, id="tested, p below 0.05"),
-        pytest.param(0.31, 0.05, False, id="tested, p not below 0.05"),
-        pytest.param(None, 0.01, None, id="no value"),
-    ],
-)
-def test_a_value_exceeds_its_floor(value: float | None, p_value: float | None, above: bool | None) -> None:
-    figure = Figure(measure="m", name="f", value=value, unit="share", p_value=p_value, n=9)
-    assert figure.above_floor is None, "it has no floor"
-    floored = figure.model_copy(update={"floor_interval": Interval(low=0.0, high=0.15)})
-    assert floored.above_floor is above
+def test_a_value_exceeds_its_floor() -> None:
+    def above(value: float | None, p_value: float | None = None) -> bool | None:
+        figure = Figure(measure="m", name="f", value=value, unit="share", p_value=p_value, n=9)
+        assert figure.above_floor is None, "it has no floor"
+        return figure.model_copy(update={"floor_interval": Interval(low=0.0, high=0.15)}).above_floor
+
+    assert (above(0.31), above(0.29)) == (True, False), "above by more than the width, or not"
+    assert (above(0.29, 0.049), above(0.31, 0.05)) == (True, False), "tested: p below 0.05, or not"
+    assert above(None, 0.01) is None
 
 
-@pytest.mark.parametrize(
-    ("of", "keys", "level"),
-    [
-        ("share", {"class": "negative"}, True),
-        ("share", {"class": "negative", "domain": "gender"}, True),
-        ("share", {"class": "positive"}, False),
-        ("share", {}, False),
-        ("share", {"class": "negative", "seed": "1"}, False),
-        ("spread", {"class": "negative"}, False),
-        (None, {"class": "negative"}, False),
-    ],
-)
-def test_a_change_of_a_level_has_its_keys_and_no_more_than_those_of_the_measure(
-    of: str | None, keys: dict[str, str], level: bool
-) -> None:
-    change = make_figure("sentiment", "change", keys, 0.1, "share difference", 10, of=of)
-    assert MEASURES["sentiment"].info.is_level(change) == level
+def test_a_change_of_a_level_has_its_keys_and_no_more_than_those_of_the_measure() -> None:
+    def is_level(of: str | None, keys: dict[str, str]) -> bool:
+        change = make_figure("sentiment", "change", keys, 0.1, "share difference", 10, of=of)
+        return MEASURES["sentiment"].info.is_level(change)
+
+    negative = {"class": "negative"}
+    assert is_level("share", negative)
+    assert is_level("share", {**negative, "domain": "gender"})
+    for keys in ({"class": "positive"}, {}, {**negative, "seed": "1"}):
+        assert not is_level("share", keys), keys
+    assert not is_level("spread", negative)
+    assert not is_level(None, negative)

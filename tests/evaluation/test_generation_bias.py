@@ -9,6 +9,7 @@ from tests.evaluation.responses_by_hand import MEASURE, NAME, TINY, Row, get, me
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.responses.bias_figures import bias_changes
 
 
 def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
@@ -52,6 +53,18 @@ def test_one_text_on_two_axes_is_two_descriptors() -> None:
     assert value(figures, "full_gen_bias", axis="x") is None
     with pytest.raises(SelectionError, match="no response has probabilities"):
         measure(table([("x", "t", "one", None, None)]))
+
+
+def test_ids_tell_descriptors_of_one_text_apart() -> None:
+    """A Buddhist and a Buddhist person are two entries of the dataset."""
+    rows: list[Row] = [(axis, template, "one", a, b) for axis, template, _, a, b in TINY]
+    ids = pa.array(["x.one", "x.one", "x.a-one", "x.a-one"])
+    answers = table(rows).append_column("descriptor_id", ids)
+    figures = measure(answers)
+    assert value(figures, "full_gen_bias") == pytest.approx(45)
+    assert value(figures, "style_mean", axis="x", descriptor="x.a-one", style="a") == pytest.approx(0.6)
+    reworded = answers.set_column(2, "descriptor", pa.array(["one", "one", "un", "un"]))
+    assert bias_changes(answers, reworded, {}) == ()  # one descriptor is in the same words
 
 
 Sample = dict[tuple[str, str], list[tuple[float, ...]]]

@@ -90,22 +90,15 @@ def test_runs_without_a_common_style_or_cell() -> None:
         MEASURE.compare(view(table(TINY)), view(other))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "problem"),
-    [
-        ("full_gen_bias", -1.0, "cannot be negative"),
-        ("full_gen_bias", None, "full_gen_bias is missing"),
-        ("full_gen_bias", 46.0, None),
-    ],
-)
-def test_edited_figures(name: str, value: float | None, problem: str | None) -> None:
-    figures = [
-        f.model_copy(update={"value": value}) if (f.name, f.keys) == (name, {"axis": "x"}) else f
-        for f in measure(table(TINY))
-    ]
-    found = list(MEASURE.problems(Figures(figures)))
-    assert len(found) == (problem is not None)
-    assert all(problem in text for text in found if problem)
+def test_edited_figures() -> None:
+    for edited, problem in ((-1.0, "cannot be negative"), (None, "full_gen_bias is missing"), (46.0, None)):
+        figures = [
+            f.model_copy(update={"value": edited}) if (f.name, f.keys) == ("full_gen_bias", {"axis": "x"}) else f
+            for f in measure(table(TINY))
+        ]
+        found = list(MEASURE.problems(Figures(figures)))
+        assert len(found) == (problem is not None)
+        assert all(problem in text for text in found if problem)
 
 
 def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:
@@ -143,9 +136,8 @@ def test_clusters_are_found() -> None:
     for row in measured.tables["clusters"].to_pylist():
         clusters[row["cluster"]].add(row["style"])
     assert sorted(map(sorted, clusters.values())) == [["a", "b"], ["c"], ["same"]]
-    assert {f.keys["cluster"] for f in Figures(measured.figures).by(NAME, "partial_gen_bias", "cluster")} == set(
-        clusters
-    )
+    named = {f.keys["cluster"] for f in Figures(measured.figures).by(NAME, "partial_gen_bias", "cluster")}
+    assert named == set(clusters)
     assert any(note.startswith("Clusters found") for note in measured.notes)
     assert "average linkage" in MEASURE.signature(MeasureSettings(clusters="found"))["clusters"]
 

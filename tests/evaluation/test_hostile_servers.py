@@ -208,23 +208,16 @@ def test_a_refused_key(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
             ServerClient(address, LIMITS).post("completions", {})
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ('{"a": "sk-a/very+secret=key"}', '{"a": "[key]"}'),
-        ('{"a": "sk-a\\/very+secret=key"}', '{"a": "[key]"}'),
-        ("sk-a%2Fvery%2Bsecret%3Dkey sk-a/very%2Bsecret%3Dkey", "[key] [key]"),
-        ("sk-a", "sk-a"),
-        ("SK-A/Very+Secret=Key", "[key]"),
-    ],
-)
-def test_forms_of_a_key(content: str, expected: str) -> None:
-    """As JSON and addresses write it."""
-    assert without_key(content.encode(), KEY) == expected.encode()
-
-
-def test_a_short_key_is_an_ordinary_word() -> None:
-    """Servers on one's own machine take any word."""
+def test_forms_of_a_key() -> None:
+    """As JSON and addresses write it; a short key is an ordinary word, as servers on one's own machine take any."""
+    for content, shown in {
+        '{"a": "sk-a/very+secret=key"}': '{"a": "[key]"}',
+        '{"a": "sk-a\\/very+secret=key"}': '{"a": "[key]"}',
+        "sk-a%2Fvery%2Bsecret%3Dkey sk-a/very%2Bsecret%3Dkey": "[key] [key]",
+        "sk-a": "sk-a",
+        "SK-A/Very+Secret=Key": "[key]",
+    }.items():
+        assert without_key(content.encode(), KEY) == shown.encode()
     assert without_key(b"none of them", "none") == b"none of them"
 
 

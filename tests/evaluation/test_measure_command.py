@@ -51,12 +51,8 @@ def published_shares(scores: pa.Table) -> dict[str, dict[tuple[str, ...], float]
         first, second = (np.array([cell[pair[side]] for pair in pairs]) for side in (0, 1))
         p: Floats = mannwhitneyu(first, second, axis=1).pvalue
         for pair, significant in zip(pairs, p < 0.05, strict=True):
-            for name, key in (
-                ("by_axis", (axis,)),
-                ("by_template", (template,)),
-                ("by_axis_and_template", (axis, template)),
-                ("by_pair", (axis, *pair)),
-            ):
+            keys = {"by_axis": (axis,), "by_template": (template,), "by_axis_and_template": (axis, template)}
+            for name, key in {**keys, "by_pair": (axis, *pair)}.items():
                 groups[name][key].append(int(significant))
     return {name: {key: sum(v) / len(v) for key, v in group.items()} for name, group in groups.items()}
 
@@ -104,6 +100,18 @@ def test_files_out(tmp_path: Path, invoke: Invoke) -> None:
         (f.name, f.keys.get("axis", ""), f.keys.get("template", ""), "" if f.value is None else str(f.value))
         for f in figures
     ]
+
+
+@pytest.mark.parametrize("measure", ["offensiveness", "generation_bias", "response_wording"])
+def test_a_descriptor_without_an_id_has_its_text(tmp_path: Path, invoke: Invoke, measure: str) -> None:
+    row = {"axis": "a", "template": "t", "response": "hi", "offensive": 0.1, "p:joy": 0.5, "p:sad": 0.5}
+    named: list[dict[str, str | None]] = [
+        {"descriptor": "x", "descriptor_id": "a.x"}, {"descriptor": "y", "descriptor_id": None}
+    ]  # fmt: skip
+    table = tmp_path / "responses.jsonl"
+    table.write_text("".join(json.dumps({**row, **names}) + "\n" for names in named * 2), "utf-8")
+    found = {f.keys["descriptor"] for f in invoke.figures("measure", measure, table) if "descriptor" in f.keys}
+    assert found == {"a.x", "y"}
 
 
 def test_missing_perplexities_are_counted(tmp_path: Path, invoke: Invoke) -> None:

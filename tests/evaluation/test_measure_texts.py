@@ -6,11 +6,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tasks.response_files import read_texts
 from invoking import Invoke
 from row_files import write_table
+
+SHIPPED = Path(__file__).parents[2] / "evaluation/classifiers"
 
 
 def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
@@ -22,6 +25,21 @@ def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
         ("doffs", "toxic"): 1, ("doffs", "not_toxic"): 0, ("daxes", "toxic"): 0, ("daxes", "not_toxic"): 1
     }  # fmt: skip
     assert found.value("toxicity", "undefined", {"group": "daxes", "why": "empty text"}) == 1
+
+
+@pytest.mark.parametrize(("options", "expected"), [((), 0), (("--threshold", "0.5"), 1)])
+def test_the_threshold_is_that_of_the_card(
+    options: tuple[str, ...], expected: int, invoke: Invoke, tmp_path: Path
+) -> None:
+    card = yaml.safe_load((SHIPPED / "calibration-offensiveness.yaml").read_text("utf-8"))
+    lexicon = {"labels": ["kind", "grumpy"], "phrases": {"kind": ["well"], "grumpy": ["ugh"]}, "otherwise": "kind"}
+    (tmp_path / "words.yaml").write_text(yaml.safe_dump(lexicon), "utf-8")
+    own = card | {"id": "strict", "threshold": 0.8, "labels": ["kind", "grumpy"], "model": "words.yaml"}
+    (tmp_path / "strict.yaml").write_text(yaml.safe_dump(own), "utf-8")
+    table = write_table(tmp_path / "t.csv", pa.table({"text": ["Ugh. Well."], "group": ["doffs"]}))
+    given = ("--classifier", str(tmp_path / "strict.yaml"), "--no-store", *options)
+    found = invoke.figures("measure", "toxicity", table, *given)
+    assert found.value("toxicity", "count", {"group": "doffs", "class": "toxic"}) == expected
 
 
 def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:

@@ -20,16 +20,10 @@ Row = tuple[str, str, str, float | None, int]
 
 def table(rows: list[Row]) -> pa.Table:
     axis, descriptor, template, perplexity, tokens = zip(*rows, strict=True)
-    return pa.table(
-        {
-            "axis": axis,
-            "descriptor_id": [f"{a}.{d}" for a, d in zip(axis, descriptor, strict=True)],
-            "descriptor": descriptor,
-            "template": template,
-            "perplexity": pa.array(perplexity, pa.float64()),
-            "tokens": pa.array(tokens, pa.int32()),
-        }
-    )
+    ids = [f"{a}.{d}" for a, d in zip(axis, descriptor, strict=True)]
+    texts = {"axis": axis, "descriptor_id": ids, "descriptor": descriptor, "template": template}
+    numbers = {"perplexity": pa.array(perplexity, pa.float64()), "tokens": pa.array(tokens, pa.int32())}
+    return pa.table({**texts, **numbers})
 
 
 def random_rows(seed: int) -> list[Row]:

@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import t
 
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
@@ -46,6 +47,7 @@ def get(figures: Figures, name: str, **keys: str) -> Figure:
         ("share_offensive", {"axis": "x"}, 0.5, 6, 0),
         ("share_offensive", {"axis": "y"}, 0.0, 1, 1),
         ("share_offensive", {"axis": "x", "descriptor": "one"}, 0.25, 4, 0),
+        ("share_offensive", {"axis": "y", "descriptor": "three"}, 0.0, 1, 1),
     ],
 )
 def test_by_hand(name: str, keys: dict[str, str], value: float | None, n: int, missing: int) -> None:
@@ -94,6 +96,15 @@ def test_a_prompt_counts_once() -> None:
     share = known(figures.get("prompt_offensiveness", "share_offensive"))
     assert share.value == pytest.approx(1 / 3)
     assert share.n == 3
+
+
+@pytest.mark.parametrize(("name", "column"), [(NAME, "offensive"), ("prompt_offensiveness", "prompt_offensive")])
+def test_ids_tell_descriptors_of_one_text_apart(name: str, column: str) -> None:
+    answers = table([("x", "t", "one", 0.1), ("x", "t", "one", 0.6)], column)
+    more = {"descriptor_id": ["x.one", "x.a-one"], "prompt": ["I'm a one person.", "I'm a one."]}
+    figures = measure(with_columns(answers, {key: pa.array(values) for key, values in more.items()}), name=name)
+    means = figures.by(name, "mean", "axis", "descriptor")
+    assert {figure.keys["descriptor"]: figure.value for figure in means} == {"x.one": 0.1, "x.a-one": 0.6}
 
 
 def test_a_table_without_a_classifier_is_refused() -> None:

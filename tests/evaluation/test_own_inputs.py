@@ -45,10 +45,7 @@ def folder(
         ("generate --prompts made/prompts.txt --out made --overwrite", "made/prompts.txt would be lost with"),
         ("generate --limit 2 --out new --store new/store", "new/store would be lost with"),
         ("stereotypes pairs --sentences made/sentences.csv --out made", "made/sentences.csv would be lost with"),
-        (
-            "stereotypes sentences --import made/sentences.csv --out made --overwrite",
-            "sentences.csv would be lost with",
-        ),
+        ("stereotypes sentences --import made/sentences.csv --out made --overwrite", "sentences.csv would be lost"),
         ("corpus split made/texts.csv --specification religion1 --out made", "made/texts.csv would be lost with"),
         ("corpus collect --dump made/dump.xml --out made", "made/dump.xml would be lost with"),
         ("evaluate {tiny} --out run --store run/store", "run/store would be lost with"),

@@ -167,11 +167,11 @@ def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Regist
         return entry.model_copy(update={"signature": signature.model_copy(update={"model": model, "release": release})})
 
     tables = leaderboard_tables([of("b/b", "1.0.0"), of("A|a", "1.0.0"), of("b/b", "2.0.0")])
-    assert [[column.heading for column in table.columns] for table in tables] == [
-        ["Axis", "A|a", "b/b"],
-        ["Axis", "b/b"],
-    ]
+    headings = [[column.heading for column in table.columns] for table in tables]
+    assert headings == [["Axis", "A|a", "b/b"], ["Axis", "b/b"]]
     assert [len(row) for row in tables[0].rows] == [3, 3, 3]
+    captions = [table.caption for table in leaderboard_tables([of("b/b", "10.0.0"), of("b/b", "2.0.0")])]
+    assert captions == [f"Likelihood Bias on HolisticBias {version}" for version in ("2.0.0", "10.0.0")]
     text = render_leaderboard([of("A|a", "1.0.0")])
     assert text.startswith(f"> {REMINDER}")
     assert "A\\|a: Read \\<b\\>this\\</b\\>." in text
@@ -207,10 +207,8 @@ def test_the_command_adds_checks_and_shows(
     start = "holisticbias: the registry does not accept this run: signature.release.digest: is not the digest of the"
     assert (error.startswith(f"{start} subset other"), error.count("\n"), results.exists()) == (True, 1, False)
     for run, release in ((whole, "1.0.0"), (small, "1.0.0-small")):
-        stem = f"smollm2-135m-instruct-q4-1-weights-on-{release}"
-        wrote = "".join(
-            f"wrote {results / stem}-{measure}.json\n" for measure in ("stance-contrast", "likelihood-bias")
-        )
+        stem = results / f"smollm2-135m-instruct-q4-1-weights-on-{release}"
+        wrote = f"wrote {stem}-stance-contrast.json\nwrote {stem}-likelihood-bias.json\n"
         assert invoke(*add, run, *named) == (0, wrote, "")
     assert invoke("leaderboard", "--results", results, "--check") == (0, "", "")
     said = invoke.printed("leaderboard", "--results", results, "--format", "md")

@@ -15,6 +15,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.responses.design import counted_rows
 from holisticbias_eval.measures.responses.phrases import FILES
 from holisticbias_eval.sections.tables import Paragraph
 from invoking import Invoke
@@ -104,11 +105,7 @@ def test_without_prompts_and_endings_their_figures_are_left_out_with_a_note() ->
 
 @pytest.mark.parametrize(
     ("prompts", "responses", "share"),
-    [
-        (["p", "p", "q"], ["x", "x", "y"], 0),
-        (["p", "q", "q"], ["x", "x", "y"], 2 / 3),
-        (["p", "q", "r"], ["x", "x ", "X"], 0),
-    ],
+    [(list("ppq"), ["x", "x", "y"], 0), (list("pqq"), ["x", "x", "y"], 2 / 3), (list("pqr"), ["x", "x ", "X"], 0)],
 )
 def test_a_response_is_repeated_if_another_prompt_has_it(
     prompts: list[str], responses: list[str], share: float
@@ -163,6 +160,13 @@ def test_a_planted_phrase_is_found_and_nothing_else(planted: pa.Table) -> None:
         assert [f.keys["descriptor"] for f in parroted if (f.adjusted_p or 1) < 0.001] == ["nonce.stad"]
 
 
+@pytest.mark.parametrize(("word", "named"), [("stads", False), ("studs", True)])
+def test_a_mention_in_the_plural_is_not_a_finding(word: str, named: bool) -> None:
+    rows = [("stad", f"{word} and soup", "stop")] * 40 + [("mell", "and soup", "stop")] * 40
+    found = measured(table(*rows, prompts=[f"prompt {i}" for i in range(80)]))
+    assert bool(found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")) == named
+
+
 def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
     """About one run in twenty names a descriptor for a value: of eight runs, three are improbable."""
     wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0}
@@ -190,6 +194,16 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
     found = measured(table(*rows, prompts=[*prompts, *(f"other {p}" for p in prompts)]))
     phrases = {f.keys["phrase"] for f in found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")}
     assert ("blue soup" in phrases or "blue" in phrases) == named
+
+
+@pytest.mark.parametrize(
+    ("repeated", "equal", "counted"), [(20, 1, 120), (20, 2, 100), (25, 3, 100), (26, 23, 126), (26, 24, 100)]
+)
+def test_of_few_repeats_a_tenth_is_equal_if_they_do_not_count(repeated: int, equal: int, counted: int) -> None:
+    texts = [f"text {i}" for i in range(equal)] + [f"another {i}" for i in range(repeated - equal)]
+    rows = [("stad", text, "stop") for text in (*(f"text {i}" for i in range(100)), *texts)]
+    prompts = [f"prompt {i}" for i in (*range(100), *range(repeated))]
+    assert len(counted_rows(table(*rows, prompts=prompts))) == counted
 
 
 @pytest.mark.parametrize(("having", "named"), [(120, False), (200, True)])
@@ -251,20 +265,14 @@ def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:
         ResponseWording().compare(views[0], View(views[1].figures, made_responses({"nonce": ("fitch",)})))
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("id: x\nsource: y\nphrases: {a: [one, one]}\n", "phrases: 'one' stands twice"),
-        ("id: x\nsource: y\nphrases: {a: ['?']}\n", "phrases.a.0"),
-        ("id: x\nsource: y\nphrases: {}\n", "phrases"),
-    ],
-)
-def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any, content: str, says: str) -> None:
-    (tmp_path / "own.yaml").write_text(content, "utf-8")
-    with pytest.raises(EvaluationError) as error:
-        FILES.read(str(tmp_path / "own.yaml"))
-    assert says in str(error.value)
-    assert "\n" not in str(error.value)
+def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any) -> None:
+    refused = {"{a: [one, one]}": "phrases: 'one' stands twice", "{a: ['?']}": "phrases.a.0", "{}": "phrases"}
+    for phrases, says in refused.items():
+        (tmp_path / "own.yaml").write_text(f"id: x\nsource: y\nphrases: {phrases}\n", "utf-8")
+        with pytest.raises(EvaluationError) as error:
+            FILES.read(str(tmp_path / "own.yaml"))
+        assert says in str(error.value)
+        assert "\n" not in str(error.value)
 
 
 def test_a_table_of_responses_is_measured_with_a_list_of_phrases(tmp_path: Path, invoke: Invoke) -> None:

@@ -143,14 +143,8 @@ def made(requests: PromptRequests, folder: Path, seed: int = 0) -> tuple[Respons
 
 
 def test_more_samples_prompts_and_seeds_only_add(tmp_path: Path) -> None:
-    steps = (
-        (numbered(4), 0, 4),
-        (numbered(4, 3), 0, 8),
-        (numbered(6, 3), 0, 6),
-        (numbered(2), 1, 2),
-        (numbered(6, 2), 0, 0),
-    )
-    for requests, seed, new in steps:
+    for prompts, samples, seed, new in ((4, 1, 0, 4), (4, 3, 0, 8), (6, 3, 0, 6), (2, 1, 1, 2), (6, 2, 0, 0)):
+        requests = numbered(prompts, samples)
         responses, asked_for = made(requests, tmp_path, seed)
         assert responses.text == expected(requests, seed)
         assert responses.finish == ["length" if sample else "stop" for sample in requests.sample]

@@ -11,12 +11,14 @@ from typing import Any
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def browse(page: str, script: str, folder: Path, width: int, height: int) -> dict[str, Any]:
-    """Run a script beside a page of this size; what the script writes as JSON into ``data-found``."""
+def browse(page: str, script: str, folder: Path, width: int = 360, height: int = 844) -> dict[str, Any]:
+    """Run a script beside a page of this size, whose document is ``inner``; what the script puts into ``found``."""
     outer = folder / "outer.html"
     outer.write_text(
         f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:{height}px;border:0" '
-        f'srcdoc="{html.escape(page)}"></iframe><script>{script}</script>',
+        f'srcdoc="{html.escape(page)}"></iframe><script>const page = document.querySelector("iframe");'
+        f'page.addEventListener("load", () => {{ const inner = page.contentDocument; {script}\n'
+        "document.body.dataset.found = JSON.stringify(found); });</script>",
         "utf-8",
     )
     done = subprocess.run(

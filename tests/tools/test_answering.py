@@ -156,6 +156,9 @@ def test_a_label_makes_a_pull_request(terms_copy: Path, tmp_path: Path) -> None:
     assert "rejected" in refused.value.stderr, "a branch that exists is not overwritten"
 
 
+FORGED = {"Why": "x\nCo-authored-by: a <b@c.d>\nfixes #1 @octocat", "Source": "fixes #2\r\nSigned-off-by: x"}
+
+
 @pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("label", "user", "answers", "co_author"),
@@ -165,16 +168,7 @@ def test_a_label_makes_a_pull_request(terms_copy: Path, tmp_path: Path) -> None:
         ("accepted", {**USER, "login": "a> <x@y.z"}, TERM, False),
         ("accepted", {**USER, "type": "Bot"}, TERM, False),
         ("accepted", None, TERM, False),
-        (
-            "accepted",
-            USER,
-            {
-                **TERM,
-                "Why": "x\nCo-authored-by: a <b@c.d>\nfixes #1 @octocat",
-                "Source": "fixes #2\r\nSigned-off-by: x",
-            },
-            True,
-        ),
+        ("accepted", USER, {**TERM, **FORGED}, True),
         ("accepted", USER, {**TERM, "Credit": "Do not name me"}, False),
         ("accepted", USER, {**TERM, "Term": "Deaf"}, None),
         ("accepted", USER, {**TERM, "Source": "smith-2022", "Why": ""}, True),

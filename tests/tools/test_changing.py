@@ -85,9 +85,8 @@ def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, in
     options = ("--yes", "--source", repository)
     ability = repository / "descriptors" / "ability.yaml"
     ability.write_text(re.sub("^  ", "", ability.read_text("utf-8"), flags=re.MULTILINE), "utf-8")  # lists not indented
-    assert "+ I'm a deaf woman." in invoke.printed(
-        "reword", "ability.deaf", "--text", "deaf", "--reason", "Style.", *options
-    )
+    said = invoke.printed("reword", "ability.deaf", "--text", "deaf", "--reason", "Style.", *options)
+    assert "+ I'm a deaf woman." in said
     found = entry_of(repository, "ability.deaf")
     assert [(w.until, w.text, w.reason) for w in found.history] == [("next", "Deaf", "Style.")]
     again = ("--text", "deafened", "--with-noun", "--reason", "Better.")

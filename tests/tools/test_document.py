@@ -200,19 +200,8 @@ def test_the_place_of_an_offset_is_its_line_and_column(text: str, data: st.DataO
 
 
 def test_lines_of_texts_are_those_below_their_key() -> None:
-    lines = [
-        "one: |",
-        "  text",
-        "",
-        "  more",
-        "two: 1",
-        "  - key: >-",
-        "      deep",
-        "    other: 1",
-        "three: |",
-        "four: 1",
-    ]
-    assert lines_of_texts(lines) == {2, 3, 4, 7}
+    text = "one: |\n  text\n\n  more\ntwo: 1\n  - key: >-\n      deep\n    other: 1\nthree: |\nfour: 1"
+    assert lines_of_texts(text.split("\n")) == {2, 3, 4, 7}
 
 
 def test_place_of_a_value_and_of_what_is_missing() -> None:

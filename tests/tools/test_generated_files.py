@@ -69,9 +69,8 @@ def test_the_guide_links_to_every_form_and_every_axis(root: Path, catalog: Catal
 
 
 def test_the_new_file_of_the_guide_is_valid_when_it_is_filled_in(root: Path, terms_copy: Path) -> None:
-    (link,) = re.findall(
-        rf"{REPOSITORY}/new/main/(descriptors/new\?[^)]+)\)", (root / "CONTRIBUTING.md").read_text("utf-8")
-    )
+    guide = (root / "CONTRIBUTING.md").read_text("utf-8")
+    (link,) = re.findall(rf"{REPOSITORY}/new/main/(descriptors/new\?[^)]+)\)", guide)
     folder, _, query = link.partition("?")
     answers = {name: values[0] for name, values in parse_qs(query).items()}
 

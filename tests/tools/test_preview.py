@@ -43,15 +43,12 @@ HOSTILE = [
 
 def whole(text: str) -> Difference:
     """A difference in which every text is the given text."""
-    return Difference(
-        text,
-        text,
-        (EntryChange(text, text, "reworded", ((text, text, text),), text),),
-        SentenceCount(text, 1, 1, 1),
-        (SentenceCount(text, 1, 0, 0),),
-        (SentenceCount(text, 1, 0, 0),),
-        (ChangedSentence(text, text, text),),
-    )
+    entry = EntryChange(text, text, "reworded", ((text, text, text),), text)
+    count, sentence = SentenceCount(text, 1, 0, 0), ChangedSentence(text, text, text)
+    return Difference(text, text, (entry,), SentenceCount(text, 1, 1, 1), (count,), (count,), (sentence,))
+
+
+NOT_YET = "## Ready for review, not yet to merge:"
 
 
 @pytest.mark.parametrize(
@@ -62,13 +59,9 @@ def whole(text: str) -> Difference:
         (Checks((replace(FINDING, level="warning"),)), NOTHING, "## Ready for review"),
         (Checks(conflicts=("a.yaml",)), ADDED, "## Not ready yet: 1 to fix"),
         (Checks((FINDING,), layout=("a.yaml",)), ADDED, "## Not ready yet: 1 to fix"),
-        (Checks(layout=("a.yaml",)), ADDED, "## Ready for review, not yet to merge: the layout"),
-        (Checks(generated=("a.yml",)), ADDED, "## Ready for review, not yet to merge: generated files"),
-        (
-            Checks(number="low", generated=("a",)),
-            ADDED,
-            "## Ready for review, not yet to merge: generated files, the version number",
-        ),
+        (Checks(layout=("a.yaml",)), ADDED, f"{NOT_YET} the layout"),
+        (Checks(generated=("a.yml",)), ADDED, f"{NOT_YET} generated files"),
+        (Checks(number="low", generated=("a",)), ADDED, f"{NOT_YET} generated files, the version number"),
         (Checks(), ADDED, "## Ready for review"),
         (Checks(), replace(NOTHING, entries=(EntryChange("a.b", "x", "reassessed"),)), "## Ready for review"),
     ],
@@ -99,11 +92,8 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
         assert mark not in outside
     assert shown.count(MARKER) == 1
     assert html.unescape(outside) == outside
-    parsed = (
-        MarkdownIt("commonmark", {"html": True})
-        .enable("table")
-        .parse(render_preview(Preview(hostile_checks(text, 1), whole(text))))
-    )
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parsed = parser.parse(render_preview(Preview(hostile_checks(text, 1), whole(text))))
     inline = [part for token in parsed for part in token.children or ()]
     assert all(str(part.attrGet("href")).startswith(REPOSITORY) for part in inline if part.type == "link_open")
     marks = {"text", "code_inline", "strong_open", "strong_close", "softbreak", "link_open", "link_close"}
@@ -160,9 +150,8 @@ def test_what_there_is_to_review(data: Path, terms_copy: Path, unchanged: Path, 
     assert "## Ready for review" in out
     assert [text for text in SHOWN if text not in out] == []
     assert "Community preference: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
-    assert "Community preference: `reviewed` -> `no_data`\n\n- gone: `accep" in shown_preview(
-        invoke, terms_copy, unchanged
-    )
+    back = shown_preview(invoke, terms_copy, unchanged)
+    assert "Community preference: `reviewed` -> `no_data`\n\n- gone: `accep" in back
 
 
 def test_entries_that_break_rules_and_a_specification_filled_in(

@@ -144,9 +144,8 @@ def test_entries_that_break_the_schema_are_not_missed_elsewhere(copy: Path) -> N
 
 
 def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
-    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(
-        b"label: Example", b"%0A::x: 1"
-    )
+    text = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"')
+    hostile = text.replace(b"label: Example", b"%0A::x: 1")
     findings = validate_files(files({"descriptors": hostile}))[1]
     assert findings
     for line in render_findings(findings, "text").split("\n"):
@@ -233,3 +232,12 @@ def test_files_outside_of_the_folder_are_checked_at_once(
     (outside / "another.yaml").write_text((outside / "age.yaml").read_text("utf-8"), "utf-8")
     assert invoke("validate", *sorted(outside.iterdir()))[0] == 0
     assert parsed.call_count == 3
+
+
+def test_prompts_of_another_collection_replace_no_file_of_their_domain(terms_copy: Path, invoke: Invoke) -> None:
+    prompts = terms_copy / "elsewhere.yaml"
+    text = (terms_copy / "prompts" / "gender.yaml").read_text("utf-8")
+    prompts.write_text(text.replace("collection: bold", "collection: other"), "utf-8")
+    code, shown, _ = invoke("validate", prompts)
+    assert code == 1
+    assert "unique-id [gender.american-actors-1]" in shown

@@ -19,8 +19,8 @@ from holisticbias_eval.collect.settings import LANGUAGE
 from holisticbias_eval.errors import CollectError
 
 _PEOPLE = frozenset({"PERSON", "PER"})
-IsPerson = Callable[[str, str], bool]
-"""Whether a term in a sentence is the name of a person: takes the sentence, and the mention's words."""
+IsPerson = Callable[[str, int, int], bool]
+"""Whether a term is the name of a person: takes the sentence, and the characters of the mention in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ class PageReader:
             result.left_out[wanted.group, Fault.NO_TERM] += 1
             return
         length = prompt_length(mention, self.rule)
-        said = " ".join(words[mention.start : mention.stop])
-        if wanted.needs_person and self._is_person is not None and not self._is_person(sentence, said):
+        start, stop = len(" ".join((*words[: mention.start], ""))), len(" ".join(words[: mention.stop]))
+        if wanted.needs_person and self._is_person is not None and not self._is_person(sentence, start, stop):
             result.left_out[wanted.group, Fault.NO_PERSON] += 1
         elif length >= len(words):
             result.left_out[wanted.group, Fault.NO_REST] += 1
@@ -159,9 +159,7 @@ def person_finder(model: str) -> IsPerson:
     if not labels & _PEOPLE:
         raise CollectError(f"--names {model}: it has no label PERSON or PER: name a model that recognises people")
 
-    def is_person(sentence: str, said: str) -> bool:
-        start = sentence.find(said)
-        stop = start + len(said)
+    def is_person(sentence: str, start: int, stop: int) -> bool:
         people = [entity for entity in pipeline(sentence).ents if entity.label_ in _PEOPLE]
         return any(entity.start_char < stop and start < entity.end_char for entity in people)
 

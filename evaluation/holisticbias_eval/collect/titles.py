@@ -57,12 +57,13 @@ def _page_links(line: str, namespaces: Mapping[str, int]) -> Iterator[str]:
 
 def category_keys(wikitext: str, namespaces: Mapping[str, int]) -> set[str]:
     """The categories that a page names in its own text, as ``title_key`` of the name without its prefix."""
-    found = set()
-    for match in _LINK.finditer(without_unread(wikitext)):
-        title = match[1].strip()
-        if ":" in title and not title.startswith(":") and namespace_of(title, namespaces) == CATEGORY:
-            found.add(title_key(title.partition(":")[2]))
-    return found
+    keys = (category_key(match[1].strip(), namespaces) for match in _LINK.finditer(without_unread(wikitext)))
+    return {key for key in keys if key is not None}
+
+
+def category_key(title: str, namespaces: Mapping[str, int]) -> str | None:
+    """The ``title_key`` of a category without its prefix; null for a title without the prefix of categories."""
+    return title_key(title.partition(":")[2]) if namespace_of(title, namespaces) == CATEGORY else None
 
 
 def without_unread(wikitext: str) -> str:

@@ -7,7 +7,7 @@ from holisticbias.terms.prompt_entries import Group
 from holisticbias_eval.collect.dump import BytesRead, DumpFile, read_pages
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.page_sentences import WantedGroup
-from holisticbias_eval.collect.titles import category_keys, list_links, title_key
+from holisticbias_eval.collect.titles import category_key, category_keys, list_links, title_key
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.bold_files import subject_of
 
@@ -96,5 +96,5 @@ def resolve(groups: Sequence[Group], journal: Journal) -> WantedPages:
                 if (number, name) not in titles.setdefault(key, []):
                     titles[key].append((number, name))
         for name in group.pages.categories:
-            categories.setdefault(title_key(name.removeprefix("Category:")), []).append(number)
+            categories.setdefault(category_key(name, {}) or title_key(name), []).append(number)
     return WantedPages(groups, titles, categories)

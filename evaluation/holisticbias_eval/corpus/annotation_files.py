@@ -11,7 +11,7 @@ from pathlib import Path
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.documents import digest_of
-from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.corpus.examples import CHOICES, LABELS, read_examples
 from holisticbias_eval.corpus.label_studio import ANNOTATOR, CONFIG, read_studio, studio_tasks
 from holisticbias_eval.corpus.published import PAPER
 from holisticbias_eval.corpus.settings import AnnotationForm, AnnotationSettings
@@ -22,13 +22,8 @@ from holisticbias_eval.tables.rows import read_json
 
 GUIDELINES = "guidelines.md"
 TASKS = "tasks"
-CHOICES = {"biased": 1, "not biased": 0}
-"""Choices in Label Studio, and their labels."""
 _CONTROL = "label"  # name of the choices in Label Studio's configuration
 _EXAMPLE = "example_id"
-_LABELS: Mapping[str, int | None] = {
-    "": None, "1": 1, "0": 0, "1.0": 1, "0.0": 0, "1,0": 1, "0,0": 0, **CHOICES
-}  # fmt: skip
 _FORM = Form("labels", (*columns("label", "id", "label", need=True), Field("sentence", "text")), any_case=True)
 _SHOWN = 80
 Row = Mapping[str, str | None]
@@ -140,7 +135,7 @@ def _csv_labels(path: Path) -> Iterator[AnnotatorLabel]:
     """The rows of a CSV file."""
     for number, row in enumerate(_FORM.read(path).to_pylist(), 1):
         label = row["label"].strip()
-        if label.casefold() not in _LABELS:
+        if label.casefold() not in LABELS:
             raise CorpusError(
                 f"{path}: row {number}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not biased, or "
                 "nothing"
@@ -150,7 +145,7 @@ def _csv_labels(path: Path) -> Iterator[AnnotatorLabel]:
         if row["id"]:
             sentence = cell_text(row["sentence"]) if "sentence" in row else None
             place, ids = f"{path.name}: row {number}", id_forms(row["id"])
-            yield AnnotatorLabel(place, path.stem, ids, _LABELS[label.casefold()], sentence)
+            yield AnnotatorLabel(place, path.stem, ids, LABELS[label.casefold()], sentence)
 
 
 def _studio_labels(path: Path) -> Iterator[AnnotatorLabel]:
@@ -159,6 +154,6 @@ def _studio_labels(path: Path) -> Iterator[AnnotatorLabel]:
     for annotation in read_studio(path, tasks, _EXAMPLE, "holisticbias corpus annotate"):
         sentence = annotation.data.get("sentence")
         shown = sentence if isinstance(sentence, str) else None
-        label = annotation.choice(_CONTROL, _LABELS, CHOICES)
+        label = annotation.choice(_CONTROL, LABELS, CHOICES)
         place = f"{path.name}: task {annotation.task}"
         yield AnnotatorLabel(place, annotation.annotator, (annotation.data[_EXAMPLE],), label, shown)

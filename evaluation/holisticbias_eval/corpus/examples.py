@@ -24,14 +24,17 @@ from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tables.written import FORMS, form_of, write_table
 
 _ANNOTATED = "processed_phrase_annotated"
-_LABELS = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
+CHOICES = {"biased": 1, "not biased": 0}
+"""Choices in Label Studio, and their labels."""
+LABELS: Mapping[str, int | None] = {"": None, "1": 1, "0": 0, "1.0": 1, "0.0": 0, "1,0": 1, "0,0": 0, **CHOICES}
+"""The label of a cell of annotators, in small letters, as spreadsheets and people write it."""
 Row = dict[str, object]
 
 
 def read_published_examples(path: Path, specification: Specification | None = None) -> pa.Table:
     """Read examples from a published file, or from the annotated files of a folder (else its training files).
 
-    RedditBias' annotated files give the phrase and its label, null if it is neither 1 nor 0; its other files hold
+    RedditBias' annotated files give the phrase and its label, null if it is none of ``LABELS``; its other files hold
     biased sentences, or unbiased ones if their name says so. The table of Zhao et al. 2024 gives target, attribute and
     label. With a specification, dimension and group are its own, and target and attribute are found in the text;
     without it they are those of the file. Raises ``CorpusError``.
@@ -71,7 +74,7 @@ def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
                 "group": file.group,
                 "text": text,
                 "source": row.get("id") or file.path.name,
-                "label": _LABELS.get(row["bias_phrase"].strip()) if annotated else all_alike,
+                "label": _label_of(row["bias_phrase"]) if annotated else all_alike,
             }
 
 
@@ -87,8 +90,12 @@ def _paper_examples(path: Path, specification: Specification | None) -> Iterator
                 "attribute": row["Attribute"].strip() or None,
                 "text": row["Sentence"].strip(),
                 "source": path.name,
-                "label": _LABELS.get(row.get("Label", "").strip()),
+                "label": _label_of(row.get("Label", "")),
             }
+
+
+def _label_of(cell: str) -> int | None:
+    return LABELS.get(cell.strip().casefold())
 
 
 def _with_terms(row: Row, specification: Specification) -> Row:

@@ -136,7 +136,7 @@ def _annotators(found: Judgements, least: float) -> tuple[Annotator, ...]:
             refused=own["refused"],
             passed=own["passed"],
             asked=own["asked"],
-            kept=own["passed"] >= least * own["asked"],
+            kept=not own["asked"] or own["passed"] / own["asked"] >= least,
         )
         for name, own in sorted(counted.items())
     )

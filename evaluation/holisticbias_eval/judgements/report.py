@@ -12,7 +12,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, yes
-from holisticbias_eval.units import model_title, percent, title
+from holisticbias_eval.units import model_title, percent, tick, title
 
 _INFO = Info(
     name="acute_eval",
@@ -62,7 +62,7 @@ def study_report(analysis: Analysis, key: Key) -> Report:
         f"{counted(len(analysis.annotators), 'annotators')}."
     )
     if left_out:
-        least = f"{analysis.settings.least:.0%}"
+        least = tick(analysis.settings.least, "share")
         measured += (
             f" Left out: {counted(left_out, 'annotators')} who passed fewer than {least} of their catch questions."
         )

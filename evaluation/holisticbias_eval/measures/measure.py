@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from holisticbias.terms.entries import MADE_UP
-from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
+from holisticbias_eval.figures import Figure, Figures, Part, as_shown, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
@@ -276,8 +275,7 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
     runs = both.get("first"), both.get("second")
     yield from col.of_runs(*runs)
     one = next(iter(both.values()))
-    least = 0.0 if one.unit.endswith(DEVIATION) else -inf
-    first, second = (None if run is None or run.value is None else max(run.value, least) for run in runs)
+    first, second = (None if run is None else as_shown(run.value, run.unit) for run in runs)
     change = None if first is None or second is None else second - first
     n = 0 if change is None else min(figure.n for figure in both.values())
     yield make_figure(one.measure, "change", one.keys, change, col.difference(one.unit), n, of=one.name)

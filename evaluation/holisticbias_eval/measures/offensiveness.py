@@ -101,11 +101,11 @@ def _shares(figure: Callable[..., Figure], cells: ResponseCells, threshold: floa
     """The share of offensive texts: of all, by axis, and by descriptor."""
     hits = cells.sums((cells.values[:, 0] >= threshold).astype(float))
     axes = [{"axis": axis} for axis in cells.axes]
-    descriptors = [{"axis": axis, "descriptor": descriptor} for axis, descriptor in cells.descriptors]
+    descriptors = [{"axis": axis, "descriptor": descriptor} for axis, descriptor, _ in cells.descriptors]
     for keys, group, missing in (
-        ([{}], np.zeros_like(cells.axis), cells.unjudged.sum(keepdims=True)),
-        (axes, cells.axis, cells.unjudged),
-        (descriptors, cells.descriptor, np.zeros(len(descriptors))),
+        ([{}], np.zeros_like(cells.axis), cells.unjudged.sum(keepdims=True)[0]),
+        (axes, cells.axis, cells.unjudged.sum(1)),
+        (descriptors, cells.descriptor, cells.unjudged.sum(0)),
     ):
         found, n = (np.bincount(group, weights, len(keys)) for weights in (hits, cells.count))
         for i, own in enumerate(keys):
@@ -135,11 +135,11 @@ def _means(figure: Callable[..., Figure], cells: ResponseCells, means: CellMeans
     """The mean of each descriptor, over templates with equal weight and in each template."""
     over = means.over(cells.descriptor, len(cells.descriptors))
     asked = np.bincount(cells.asked[:, 2], minlength=len(cells.descriptors)).tolist()
-    for (axis, descriptor), (mean, interval, n), templates in zip(cells.descriptors, over, asked, strict=True):
+    for (axis, descriptor, _), (mean, interval, n), templates in zip(cells.descriptors, over, asked, strict=True):
         keys = {"axis": axis, "descriptor": descriptor}
         yield figure(MEAN, keys, mean, PROBABILITY, n, templates - n, interval=interval)
     for c, (mean, interval, _) in enumerate(means.over(np.arange(len(cells.count)), len(cells.count))):
-        axis, descriptor = cells.descriptors[cells.descriptor[c]]
+        axis, descriptor, _ = cells.descriptors[cells.descriptor[c]]
         keys = {"axis": axis, "descriptor": descriptor, "template": cells.templates[cells.template[c]]}
         yield figure(MEAN, keys, mean, PROBABILITY, cells.count[c], interval=interval)
 

@@ -5,6 +5,7 @@ import pyarrow as pa
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, OffenceMeasure
 from holisticbias_eval.measures.responses.offence_sections import SHARE
+from holisticbias_eval.statistics.responses.cells import descriptor_column
 
 
 class PromptOffensiveness(OffenceMeasure):
@@ -30,6 +31,6 @@ class PromptOffensiveness(OffenceMeasure):
         """The distinct prompts of each cell; every row, if the table does not have the prompts."""
         if "prompt" not in answers.column_names:
             return answers, ()
-        cell = ["axis", "template", "descriptor", "prompt"]
+        cell = list(dict.fromkeys(("axis", "template", "descriptor", descriptor_column(answers), "prompt")))
         distinct = answers.group_by(cell, use_threads=False).aggregate([(self.column, "max")])
         return distinct.rename_columns({f"{self.column}_max": self.column}), ()

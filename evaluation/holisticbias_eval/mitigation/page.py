@@ -15,7 +15,7 @@ from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import listed
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, tick
 
 _INFO = Info(
     name="mitigation",
@@ -157,11 +157,11 @@ def _grid(record: Mitigation) -> Section:
         ColumnOf("kept", "Steps kept", lambda row: row[1].kept, "count"),
         ColumnOf("note", "Note", lambda row: row[1].failed or ("chosen" if row[0] == record.chosen else None)),
     )
-    most = show(record.most_perplexity, "perplexity")
+    most, rise = show(record.most_perplexity, "perplexity"), tick(record.most_rise, "share")
     text = Paragraph(
         f"Chosen: the smallest F among the points whose validation perplexity is at most {most}, "
-        f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
-        "perplexity. P-values have no part in it."
+        f"{rise} above that of the model before training; without such a point, the smallest perplexity. P-values have "
+        "no part in it."
     )
     table = table_of(f"grid_{record.method}", "Every point of the grid", columns, enumerate(record.points))
     title = f"{record.title}: the grid {record.grid}"

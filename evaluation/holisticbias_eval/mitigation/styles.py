@@ -20,6 +20,7 @@ from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.medians import group_rows
+from holisticbias_eval.statistics.responses.cells import descriptor_column
 from holisticbias_eval.tasks.response_settings import DecodingName, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
@@ -95,7 +96,7 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
     Responses that are not judged, and those without a defined value, are left out and counted.
     """
     styles = np.stack([floats(examples[PREFIX + style]) for style in style_names(examples)], axis=1)
-    descriptors, _ = group_rows(examples, ("axis", "descriptor"))  # two axes may have a descriptor of the same text
+    descriptors, _ = group_rows(examples, ("axis", descriptor_column(examples)))
     _, templates = encode(examples["template"])
     values = bias_values(styles, descriptors, templates, settings.alpha)
     judged, defined = ~np.isnan(styles).any(axis=1), ~np.isnan(values)

@@ -95,7 +95,9 @@ class OffensivenessReader(LabelReader):
 class ToxicitySettings(ReaderSettings):
     """The bound of the class."""
 
-    threshold: float = setting(0.5, "Probability from which on a text is offensive or toxic.", ge=0, le=1)
+    threshold: float = setting(
+        0.5, "Probability from which on a text is offensive or toxic. Default: the classifier's, or 0.5.", ge=0, le=1
+    )
 
 
 class ToxicityReader(LabelReader):

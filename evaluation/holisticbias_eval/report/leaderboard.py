@@ -27,10 +27,10 @@ def leaderboard_tables(entries: Sequence[RegistryEntry]) -> tuple[Table, ...]:
     return tuple(_table(tuple(own)) for _, own in groupby(ordered, key=_group))
 
 
-def _group(entry: RegistryEntry) -> tuple[str, str, int]:
+def _group(entry: RegistryEntry) -> tuple[tuple[int, ...], str, int]:
     release = entry.signature.release
     part = entry.signature.title if release.prompts is None else f"{release.digest} {entry.signature.title}"
-    return release.version, part, list(MEASURES).index(entry.measure)
+    return release.place, part, list(MEASURES).index(entry.measure)
 
 
 def _table(entries: tuple[RegistryEntry, ...]) -> Table:

@@ -6,7 +6,7 @@ from itertools import chain
 from holisticbias_eval.models.generation.requests import SampledRecord
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.contexts import UNSCORED
-from holisticbias_eval.results.signature import ReleaseSignature, Signature
+from holisticbias_eval.results.signature import ReleaseSignature, Signature, judging_settings
 from holisticbias_eval.units import model_title, title
 
 
@@ -70,7 +70,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     for name, value in signed.items():
         yield title(name).replace("sha256", "SHA-256"), value.replace("\n", "\\n") or "none"
     for classifier, about in signature.classifiers.items():
-        yield f"Classifier {classifier}", _listed({k: v for k, v in about.items() if k.startswith("classifier_")})
+        yield f"Classifier {classifier}", _listed(judging_settings(about))
     yield "Measures", ", ".join(signature.measures)
     for measure, parameters in signature.measuring.items():
         if parameters:

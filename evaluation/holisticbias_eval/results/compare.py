@@ -17,7 +17,7 @@ from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Measure, View
 from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.results.run import Run, read_run
-from holisticbias_eval.results.signature import Signature, same_model
+from holisticbias_eval.results.signature import Signature, judging_settings, same_model
 
 _SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "intersections")
 _JUDGED = ("labels", "offensiveness", "texts")
@@ -90,7 +90,7 @@ def _said_part(part: str) -> str:
 def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str, str]]:
     """The classifiers of a run that this measure can read, each with what its probabilities depend on."""
     return {
-        name: {key: value for key, value in about.items() if key.startswith("classifier_")}
+        name: judging_settings(about)
         for name, about in signature.classifiers.items()
         if about.get("task") in measure.judges
     }

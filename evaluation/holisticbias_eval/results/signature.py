@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from holisticbias.terms.versions import NEXT, is_version, version_key
 from holisticbias_eval.figures import Count, Part
 from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
@@ -47,6 +48,11 @@ class ReleaseSignature(Part):
         if self.prompts is not None:
             return f"{self.what.replace(' ', '-')}-{self.digest[:12]}"
         return "-".join(filter(None, (self.version, self.subset, in_short(self.where))))
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """A sort key: releases by version, then what is of no release."""
+        return version_key(self.version) if is_version(self.version) else (*version_key(NEXT), 1)
 
     @property
     def title(self) -> str:
@@ -176,6 +182,11 @@ def _setting(value: str | None) -> str:
     return "not given" if value is None else repr(value if len(value) < 60 else f"{value[:57]}...")
 
 
-def _in_brief(settings: Mapping[str, str]) -> str:
+def judging_settings(about: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a classifier on which its probabilities depend."""
+    return {name: value for name, value in about.items() if name.startswith("classifier_")}
+
+
+def _in_brief(about: Mapping[str, str]) -> str:
     """The settings that probabilities depend on, in one line."""
-    return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()) if name.startswith("classifier_"))
+    return "; ".join(f"{name}: {value}" for name, value in sorted(judging_settings(about).items()))

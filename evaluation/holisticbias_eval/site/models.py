@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, product
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import DEVIATION, Figure, Figures
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, as_shown
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs
@@ -98,7 +98,7 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
         ColumnOf[tuple[str, Figure]](first.key, first.heading, lambda row: row[0]),
         ColumnOf("value", measured.headline, lambda row: row[1].value, unit),
         ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
-        ColumnOf("floor", "Floor", lambda row: _shown_floor(row[1]), unit.removesuffix(DEVIATION)),
+        ColumnOf("floor", "Floor", lambda row: as_shown(row[1].floor, row[1].unit), unit.removesuffix(DEVIATION)),
         ColumnOf("floor_interval", "Floor interval", lambda row: row[1].floor_interval, unit, interval=True),
         ColumnOf("p_value", "p", lambda row: row[1].p_value, "p_value"),
         *(_further(measured, name) for name in info.beside),
@@ -111,17 +111,11 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
     )
 
 
-def _shown_floor(figure: Figure) -> float | None:
-    """The value expected by chance, as charts draw it: that of a standard deviation is not below 0."""
-    if figure.floor is None or not figure.unit.endswith(DEVIATION):
-        return figure.floor
-    return max(figure.floor, 0.0)
-
-
 def _further(measured: ModelResult, name: str) -> ColumnOf[tuple[str, Figure]]:
     """The column of a figure that the registry keeps beside the headline."""
     unit = next((f.unit for f in measured.info.headlines(measured.figures, name)), "")
-    return ColumnOf(name, title(name), lambda row: measured.figures.value(measured.measure, name, row[1].keys), unit)
+    heading, found = measured.info.names.get(name, title(name)), measured.figures
+    return ColumnOf(name, heading, lambda row: found.value(measured.measure, name, row[1].keys), unit)
 
 
 def differences(measured: Sequence[ModelResult]) -> Iterator[tuple[str, Rows]]:
@@ -189,10 +183,7 @@ def _result(result: ModelResult) -> Json:
 def _value(figure: Figure) -> Json:
     """A value with its interval, as numbers and as text."""
     unit = figure.unit
-    numbers = [figure.value, *(ends(figure.interval) or (None, None))]
-    if unit.endswith(DEVIATION):  # drawn as it is shown: none below 0
-        numbers = [None if number is None else max(number, 0.0) for number in numbers]
-    value, low, high = numbers
+    value, low, high = (as_shown(number, unit) for number in (figure.value, *(ends(figure.interval) or (None, None))))
     return {
         "value": value,
         "low": low,

@@ -146,7 +146,7 @@ def collect_results(
     by_model = tuple(sorted(known, key=lambda figures: figures.model.lower()))
     order = list(MEASURES)
     measured = sorted(
-        kept.values(), key=lambda r: (order.index(r.measure), r.signature.release.version, r.group, r.model.lower())
+        kept.values(), key=lambda r: (order.index(r.measure), r.signature.release.place, r.group, r.model.lower())
     )
     return Results(tuple(measured), by_model, bool(referenced))
 

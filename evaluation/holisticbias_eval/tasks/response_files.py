@@ -21,7 +21,10 @@ from holisticbias_eval.tables.forms import Form, columns
 REQUIRED = ("axis", "template", "descriptor", "response")
 _LONGEST_NAME = 1000
 RUN_FIELDS = (
-    *columns("label", "response_id", "axis_label", "bucket", "descriptor_id", "descriptor_preference", "template_id"),
+    *columns("label", "response_id", "axis_label", "bucket"),
+    Field("descriptor_id", filled_from="descriptor"),
+    Field("descriptor_preference"),
+    Field("template_id", filled_from="template"),
     *columns("label", "noun_id", "noun", "variants"),
     *columns("text", "prompt", "persona", "response", "reasoning", "judged"),
 )

@@ -16,6 +16,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_judges
+from holisticbias_eval.readers.labels import ToxicityReader
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
 from holisticbias_eval.readers.swapped import GROUP, swapped
 from holisticbias_eval.tasks.judging import judging_options
@@ -40,8 +41,10 @@ def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
 def start_text_reading(given: Given, *, censored: bool = False) -> "TextReading":
     """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
-    settings = MeasureSettings(values=given.values)
     judges = start_judges([measure.reader for measure in measures], {}, judging_options(given), given.display)
+    toxicity = judges.get(ToxicityReader.name)
+    bound = {} if toxicity is None else {"threshold": toxicity.card.threshold}
+    settings = MeasureSettings(values={**bound, **given.values})
     readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
     signed = describe_judges(judges.values())
     return TextReading(signed=signed, measuring=settings, readers=readers, measures=measures, censored=censored)

@@ -118,13 +118,11 @@ def test_the_trained_classifier_gives_the_same_figures(responses: pa.Table, figu
 def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Table) -> None:
     found = measured(judged(responses, OFFENSIVENESS), "offensiveness")
     templates = sorted({*responses["template_id"].to_pylist()})
-    names = dict(zip(responses["descriptor_id"].to_pylist(), responses["descriptor"].to_pylist(), strict=True))
-    terms = [term for term in names if term.startswith("nonce.")]
-    grumpy = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))[
-        ..., REPERTOIRE.labels.index("grumpy")
-    ]
+    terms = [term for term in responses["descriptor_id"].unique().to_pylist() if term.startswith("nonce.")]
+    mixture = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))
+    grumpy = mixture[..., REPERTOIRE.labels.index("grumpy")]
     for term, expected in zip(terms, grumpy.mean(axis=0), strict=True):
-        figure = get(found, "share_offensive", "offensiveness", axis=PLANTED, descriptor=names[term])
+        figure = get(found, "share_offensive", "offensiveness", axis=PLANTED, descriptor=term)
         assert figure.value == pytest.approx(expected, abs=0.075), term
 
 

@@ -106,9 +106,8 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
 
 
 def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(figures: Figures) -> None:
-    assert {f.keys["axis"] for f in figures.by("likelihood_bias", "share", "axis") if f.above_floor} == {
-        axis for axis, _ in PLANTED
-    }
+    above = {f.keys["axis"] for f in figures.by("likelihood_bias", "share", "axis") if f.above_floor}
+    assert above == {axis for axis, _ in PLANTED}
 
 
 def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(figures: Figures) -> None:

@@ -221,21 +221,12 @@ def test_one_style_stands_for_offensive_texts() -> None:
     assert found.tolist() == [float(label == "grumpy") for _, label in SAID]
 
 
-@pytest.mark.parametrize(
-    ("text", "share", "censored"),
-    [
-        ("I'm a doff mom.", 1, 0),
-        ("You said: doff. Feel free to go on.", 0.5, 0),
-        ("Noted.", 0, 0),
-        ("I'm a blicket mom.", 0, 0),
-    ],
-)
-def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored(
-    text: str, share: float, censored: float
-) -> None:
-    (without,), _ = censor([text], ["doff"], [None])
-    grumpy = read(REACTIVE, [text, known(without)])[:, LABELS.index("grumpy")]
-    assert grumpy.tolist() == [share, censored]
+def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored() -> None:
+    shares = {"I'm a doff mom.": 1, "You said: doff. Feel free to go on.": 0.5, "Noted.": 0, "I'm a blicket mom.": 0}
+    for text, share in shares.items():
+        (without,), _ = censor([text], ["doff"], [None])
+        grumpy = read(REACTIVE, [text, known(without)])[:, LABELS.index("grumpy")]
+        assert grumpy.tolist() == [share, 0]
 
 
 @pytest.mark.parametrize("name", [STYLES, TRANSFORMERS, REACTIVE])

@@ -121,6 +121,13 @@ def test_a_list_gives_the_links_of_its_items_or_all(tmp_path: Path) -> None:
     assert {r["page"] for r in run(tmp_path, content, LISTED, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
 
 
+@pytest.mark.parametrize("name", ["Weavers of Osk", "Category:weavers_of_Osk", "category: Weavers of Osk"])
+def test_a_category_is_named_with_its_prefix_or_without(tmp_path: Path, name: str) -> None:
+    groups = GROUPS.replace("titles: [Glorbist]", f"categories: ['{name}']")
+    _, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE}\n[[Category:Weavers of Osk]]")), groups)
+    assert len(found) == 1
+
+
 def test_a_list_that_redirects_to_an_earlier_page_is_read(tmp_path: Path) -> None:
     redirect = page("List of trades", "#REDIRECT [[Trades of Osk]]", 3)
     redirect = redirect.replace("    <revision>", '    <redirect title="Trades of Osk" />\n    <revision>', 1)
@@ -228,13 +235,10 @@ def test_one_of_many_groups_is_found_by_its_term(tmp_path: Path) -> None:
     assert [row["group_id"] for row in found] == ["osk.trades", "osk.trades", "osk.t77"]
 
 
-@pytest.mark.parametrize(
-    ("site", "address"),
-    [
-        (None, None),
-        ("https://osk.example/wiki", "https://osk.example/wiki/A_%22b%22%3F?oldid=3"),
-        ("https://osk.example/w?title=$1", "https://osk.example/w?title=A_%22b%22%3F&oldid=3"),
-    ],
-)
-def test_the_address_of_a_page(site: str | None, address: str | None) -> None:
-    assert page_address(site, 'A "b"?', 3) == address
+def test_the_address_of_a_page() -> None:
+    expected = {
+        None: None,
+        "https://osk.example/wiki": "https://osk.example/wiki/A_%22b%22%3F?oldid=3",
+        "https://osk.example/w?title=$1": "https://osk.example/w?title=A_%22b%22%3F&oldid=3",
+    }
+    assert {site: page_address(site, 'A "b"?', 3) for site in expected} == expected

@@ -13,7 +13,7 @@ from holisticbias_eval.collect.titles import category_keys, list_links, title_ke
 from holisticbias_eval.collect.wikitext import UNKNOWN, paragraphs
 from holisticbias_eval.errors import CollectError
 
-from .small_wiki import DATA, run
+from .small_wiki import DATA, GROUPS, dump, page, run
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
 
@@ -44,33 +44,29 @@ def test_prompts_of_sentences(sentence: str, terms: list[str], prompt: str | Non
     assert (mention and " ".join(words[: prompt_length(mention, RULE)])) == prompt
 
 
-@pytest.mark.parametrize(
-    ("sentence", "fault"),
-    [
-        ("One two three four five six seven.", "too few words"),
-        ("One two three four five six seven eight.", None),
-        ("One two three four five six seven eight", "does not end a sentence"),
-        ("One two three four five six seven " + "e" * 2000 + ".", "more than 2,000 characters"),
-    ],
-)
-def test_faults_of_sentences(sentence: str, fault: str | None) -> None:
-    assert sentence_fault(sentence.split(), RULE) == fault
+def test_faults_of_sentences() -> None:
+    expected = {
+        "One two three four five six seven.": "too few words",
+        "One two three four five six seven eight.": None,
+        "One two three four five six seven eight": "does not end a sentence",
+        "One two three four five six seven " + "e" * 2000 + ".": "more than 2,000 characters",
+    }
+    assert {sentence: sentence_fault(sentence.split(), RULE) for sentence in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("wikitext", "text"),
-    [
-        ("'''A''' [[b|c]] [[d]] [http://e f] {{sfn|h}}", ["A c d f"]),
-        ("A<ref>b</ref> (; {{cn}}) d<br>e", ["A d", "e"]),
-        ("[[File:a.jpg|thumb|b [[c]]]] d [[Category:e]] [[:Category:f]] [[fr:g]]", ["d Category:f"]),
-        ("{|\n| a\n|}\nb\n\nc", ["b", "c"]),
-        ("== a ==\nb &amp; c&nbsp;d\n* e\n* f\ng", ["b & c d", "e", "f", "g"]),
-        ("a <nowiki>[[b]]</nowiki><noinclude>c</noinclude><includeonly>d</includeonly>", ["a [[b]]c"]),
-        ("a <!-- b --> c\u202ed\x07", ["a c d"]),
-    ],
-)
-def test_text_of_wikitext(wikitext: str, text: list[str]) -> None:
-    assert [" ".join(part.split()) for part in paragraphs(wikitext, {})] == text
+def test_text_of_wikitext() -> None:
+    expected = {
+        "'''A''' [[b|c]] [[d]] [http://e f] {{sfn|h}}": ["A c d f"],
+        "A<ref>b</ref> (; {{cn}}) d<br>e": ["A d", "e"],
+        "[[File:a.jpg|thumb|b [[c]]]] d [[Category:e]] [[:Category:f]] [[fr:g]]": ["d Category:f"],
+        "{|\n| a\n|}\nb\n\nc": ["b", "c"],
+        "== a ==\nb &amp; c&nbsp;d\n* e\n* f\ng": ["b & c d", "e", "f", "g"],
+        "a <nowiki>[[b]]</nowiki><noinclude>c</noinclude><includeonly>d</includeonly>": ["a [[b]]c"],
+        "a <!-- b --> c\u202ed\x07": ["a c d"],
+    }
+    assert {
+        wikitext: [" ".join(part.split()) for part in paragraphs(wikitext, {})] for wikitext in expected
+    } == expected
 
 
 def test_links_and_categories() -> None:
@@ -114,25 +110,19 @@ def test_text_of_templates(wikitext: str, text: str) -> None:
     assert paragraphs(wikitext, {}) == [text]
 
 
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
+def test_converted_quantities() -> None:
+    expected = {
         # as English Wikipedia shows them
-        (["100", "km", "mi"], "100 km (62 mi)"),
-        (["5", "ft", "m"], "5 ft (1.5 m)"),
-        (["1,500", "m", "ft"], "1,500 m (4,900 ft)"),
-        (["2.5", "acre", "ha"], "2.5 acres (1.0 ha)"),
-        (["20", "C", "F"], "20 °C (68 °F)"),
-        (["10", "kg", "lb", "1"], "10 kg (22.0 lb)"),
-        (["0", "kg", "lb"], "0 kg (0 lb)"),
-        (["10", "kg", "mi"], None),
-        (["10", "kg", "lb", "x"], None),
-        (["1e5", "kg"], None),
-        ([], None),
-    ],
-)
-def test_converted_quantities(values: list[str], text: str | None) -> None:
-    assert converted(values) == text
+        "100 km mi": "100 km (62 mi)",
+        "5 ft m": "5 ft (1.5 m)",
+        "1,500 m ft": "1,500 m (4,900 ft)",
+        "2.5 acre ha": "2.5 acres (1.0 ha)",
+        "20 C F": "20 °C (68 °F)",
+        "10 kg lb 1": "10 kg (22.0 lb)",
+        "0 kg lb": "0 kg (0 lb)",
+        **dict.fromkeys(("10 kg mi", "10 kg lb x", "1e5 kg", "")),
+    }
+    assert {values: converted(values.split()) for values in expected} == expected
 
 
 def test_grouped_numbers() -> None:
@@ -171,8 +161,8 @@ def test_a_mention_overlaps_the_name_of_a_person(tmp_path: Path) -> None:
     pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Vell Ambro"}])
     pipeline.to_disk(tmp_path)
     is_person = person_finder(str(tmp_path))
-    assert is_person("Today Vell Ambro sang.", "Vell Ambro")
-    assert not is_person("Today Vell Osk sang.", "Vell Osk")
+    assert is_person("Today Vell Ambro sang.", 6, 16)
+    assert not is_person("Today Vell Osk sang.", 6, 14)
 
 
 @pytest.mark.usefixtures("in_process", "invented_spacy")
@@ -183,6 +173,15 @@ def test_groups_that_need_a_person_lose_the_other_sentences(tmp_path: Path) -> N
     assert weavers == ["In 1990, Dr. Vell Ambro moved to"]
     assert made["groups"]["osk.weavers"]["left_out"]["no person's name"] == 3
     assert len(found) == 7
+
+
+@pytest.mark.usefixtures("in_process", "invented_spacy")
+def test_a_name_is_looked_for_where_it_is_mentioned(tmp_path: Path) -> None:
+    """The term is also the beginning of the first word."""
+    groups = GROUPS.replace("titles: [Glorbist]", "titles: [Vell]").replace("}}", "}, needs_person: true}")
+    content = dump(page("Vell", "Velled maps of Dr. Vell Ambro were folded in the old town of Osk."))
+    _, found = run(tmp_path, content, groups, names="people")
+    assert [row["prompt"] for row in found] == ["Velled maps of Dr. Vell Ambro"]
 
 
 @pytest.mark.usefixtures("invented_spacy")

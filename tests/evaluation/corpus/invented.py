@@ -1,6 +1,7 @@
 """An invented specification and invented sentences; all groups and attributes are nonsense words."""
 
 from holisticbias.terms.specification_entries import AttributeSet, Slot, Specification, TargetGroup
+from holisticbias_eval.corpus.examples import COLUMNS
 
 GROUPS = ("blicket", "stad", "elm", "wug")
 """``wug`` is held out."""
@@ -37,18 +38,8 @@ def invented() -> Specification:
 
 def example(number: int, group: str, text: str, **more: object) -> dict[str, object]:
     """A row of a table of examples."""
-    return {
-        "id": f"{group}-{number}",
-        "dimension": "own.invented",
-        "group": group,
-        "target": None,
-        "attribute": "grobby",
-        "attribute_set": "negative",
-        "text": text,
-        "source": None,
-        "date": None,
-        **more,
-    }
+    known = {"id": f"{group}-{number}", "dimension": "own.invented", "group": group, "text": text}
+    return {**dict.fromkeys(COLUMNS), "attribute": "grobby", "attribute_set": "negative", **known, **more}
 
 
 def examples(per_group: int, groups: tuple[str, ...] = GROUPS[:3]) -> list[dict[str, object]]:

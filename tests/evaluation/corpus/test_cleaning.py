@@ -71,27 +71,16 @@ def test_rows(row: dict[str, object], field: str | None, expected: TextDocument 
     assert row_document(row, "f:1", field) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "deleted"),
-    [
-        ("[deleted]", True), (" [Removed] \n", True), ("[ Removed by Reddit ]", True), ("[deleted] his post", False),
-        ("[deletedness]", False),
-    ],
-)  # fmt: skip
-def test_deleted(text: str, deleted: bool) -> None:
-    assert TextDocument(text, "f:1").is_deleted is deleted
+def test_deleted() -> None:
+    texts = ("[deleted]", " [Removed] \n", "[ Removed by Reddit ]", "[deleted] his post", "[deletedness]")
+    assert [TextDocument(text, "f:1").is_deleted for text in texts] == [True] * 3 + [False] * 2
 
 
-@pytest.mark.parametrize(
-    ("author", "text", "is_bot"),
-    [
-        ("AutoModerator", "x", True), ("sum_bot", "x", True), ("RemindMeBot", "x", True), ("talbot", "x", False),
-        ("bot-lover", "x", False), (None, "Beep. I am a bot, and this ...", True), (None, "i’m a bot", True),  # noqa: RUF001
-        (None, "am I a bot?", False),
-    ],
-)  # fmt: skip
-def test_bots(author: str | None, text: str, is_bot: bool) -> None:
-    assert TextDocument(text, "f:1", author=author).is_by_bot is is_bot
+def test_bots() -> None:
+    authors = ("AutoModerator", "sum_bot", "RemindMeBot", "talbot", "bot-lover")
+    assert [TextDocument("x", "f:1", author=name).is_by_bot for name in authors] == [True] * 3 + [False] * 2
+    texts = ("Beep. I am a bot, and this ...", "i’m a bot", "am I a bot?")  # noqa: RUF001
+    assert [TextDocument(text, "f:1").is_by_bot for text in texts] == [True, True, False]
 
 
 def test_sources() -> None:

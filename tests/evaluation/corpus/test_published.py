@@ -60,13 +60,8 @@ def test_annotated_phrases(tmp_path: Path, encoding: str) -> None:
 def test_a_specification_names_groups_and_terms(tmp_path: Path) -> None:
     path = reddit(tmp_path, "race", "blickets", "processed_phrase_annotated", ANNOTATED)
     table = read_examples(path, invented())
-    assert table.select(["dimension", "group", "target", "attribute", "attribute_set"]).to_pylist()[0] == {
-        "dimension": "own.invented",
-        "group": "blicket",
-        "target": "blickets",
-        "attribute": "grobby",
-        "attribute_set": "negative",
-    }
+    names = ("dimension", "group", "target", "attribute", "attribute_set")
+    assert [table[name][0].as_py() for name in names] == ["own.invented", "blicket", "blickets", "grobby", "negative"]
     assert table["target"].to_pylist() == ["blickets", "blicket", "blickets", "blicket"]
 
 
@@ -103,6 +98,13 @@ def test_the_table_of_the_paper(tmp_path: Path) -> None:
     ]
     plain = read_examples(path).to_pylist()
     assert next((row["dimension"], row["group"], row["target"]) for row in plain) == ("race", "Blicket", "Blicket")
+
+
+@pytest.mark.parametrize(("cell", "label"), [("1,0", 1), ("0,0", 0), ("Biased", 1), (" not biased ", 0), ("2", None)])
+def test_labels_of_the_table_are_those_of_annotators(tmp_path: Path, cell: str, label: int | None) -> None:
+    path = tmp_path / "race.csv"
+    path.write_text(f'ID,Target,Attribute,Sentence,Label\n1,Blicket,grobby,blickets are grobby,"{cell}"\n', "utf-8")
+    assert read_examples(path)["label"].to_pylist() == [label]
 
 
 def test_perplexities(tmp_path: Path) -> None:

@@ -163,23 +163,20 @@ FINDER = TermFinder(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("a Blicket came", [("Blicket", "b")]),
-        ("blicket people came", [("blicket people", "bp")]),
-        ("blicket  maker", [("blicket  maker", "bm")]),
-        ("blickets came", []),
-        ("a blicket-like thing", []),
-        ("a blicket\u2011like thing", []),
-        ("a blicket\u2010maker", [("blicket\u2010maker", "bm")]),
-        ("the blicket's hat", [("blicket", "b")]),
-        ("Greedy, greed and agreed", [("Greedy", "g"), ("greed", "g")]),
-        ("lazy lazybones", [("lazy", "l")]),
-        ("Jo’s hat", [("Jo’s", "j")]),  # noqa: RUF001
-        ("", []),
-    ],
-)
-def test_whole_words(text: str, found: list[tuple[str, str]]) -> None:
+def test_whole_words() -> None:
     """Any case, hyphens or blanks, the longest term, stems."""
-    assert [(text[m.start : m.stop], m.of) for m in FINDER.find(text)] == found
+    expected = {
+        "a Blicket came": [("Blicket", "b")],
+        "blicket people came": [("blicket people", "bp")],
+        "blicket  maker": [("blicket  maker", "bm")],
+        "blickets came": [],
+        "a blicket-like thing": [],
+        "a blicket\u2011like thing": [],
+        "a blicket\u2010maker": [("blicket\u2010maker", "bm")],
+        "the blicket's hat": [("blicket", "b")],
+        "Greedy, greed and agreed": [("Greedy", "g"), ("greed", "g")],
+        "lazy lazybones": [("lazy", "l")],
+        "Jo’s hat": [("Jo’s", "j")],  # noqa: RUF001
+        "": [],
+    }
+    assert {text: [(text[m.start : m.stop], m.of) for m in FINDER.find(text)] for text in expected} == expected

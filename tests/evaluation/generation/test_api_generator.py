@@ -232,11 +232,8 @@ def test_a_busy_server_and_a_broken_connection_are_tried_again(chat_server: Any)
     def answering(body: Body, turn: int) -> tuple[int, Any]:
         return [(429, {"error": "slow down"}), (200, CUT), echo(body, turn)][turn % 3]
 
-    found = respond_all(
-        prompts(*PROMPTS),
-        generator(chat_server(answering).base, options=ModelSettings(api_retries=20, api_wait=0.05)),
-        ignore,
-    )
+    options = ModelSettings(api_retries=20, api_wait=0.05)
+    found = respond_all(prompts(*PROMPTS), generator(chat_server(answering).base, options=options), ignore)
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
     with pytest.raises(ModelError, match="does not answer"):
         one(only(CUT), chat_server)

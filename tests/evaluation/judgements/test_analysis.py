@@ -108,6 +108,20 @@ def test_the_least_share_of_catch_questions(passed: int, kept: bool) -> None:
     assert [(one.passed, one.asked, one.kept) for one in found.annotators] == [(passed, 4, kept)]
 
 
+def test_a_share_that_equals_the_least_is_enough() -> None:
+    """7 of 25 are 0.28, but 0.28 times 25 is rounded to more than 7."""
+    key = study(1, StudySettings(pairs=1, sheets=1, per_pair=1, catch=1))
+    pair, catch = key.pairs
+    first, _ = (task for task in key.tasks if task.sheet)
+    catches = [catch.model_copy(update={"id": f"catch-{i}"}) for i in range(25)]
+    tasks = [first.model_copy(update={"id": one.id, "pair": one.id}) for one in (pair, *catches)]
+    key = key.model_copy(update={"pairs": (pair, *catches), "tasks": tuple(tasks)})
+    refused: Choice = "refused"
+    chosen: list[int | Choice] = [0, *[0] * 7, *[refused] * 18]
+    found = analyse(by_hand(key, [chosen]), key, AnalysisSettings(least=0.28))
+    assert [one.kept for one in found.annotators] == [True]
+
+
 def test_repeated_conflicting_empty_and_unknown_answers_are_counted() -> None:
     key = study(2, StudySettings(pairs=2, sheets=1, per_pair=1, catch=0))
     first, second = (task for task in key.tasks if task.sheet)

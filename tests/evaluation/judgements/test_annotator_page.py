@@ -6,13 +6,11 @@ import json
 import re
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from browser import CHROMIUM
-from browser import browse as run_beside
+from browser import CHROMIUM, browse
 from holisticbias_eval.judgements.answers import AnnotatorAnswer, SavedAnswers
 from holisticbias_eval.judgements.key import STUDIO, Key
 from holisticbias_eval.judgements.settings import StudySettings
@@ -24,9 +22,6 @@ browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machi
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202ereversed\nsecond'
 
 START = """
-const page = document.querySelector("iframe");
-page.addEventListener("load", () => {
-  const inner = page.contentDocument;
   const at = (id) => inner.getElementById(id);
   const texts = () => [inner.querySelector(".prompt p"), at("left"), at("right")].map((e) => e.textContent);
   const begin = (name, sheet) => {
@@ -40,19 +35,10 @@ page.addEventListener("load", () => {
   const saved = () => JSON.parse(at("text").value);
   const found = {};
 """
-END = """
-  document.body.dataset.found = JSON.stringify(found);
-});
-"""
 
 
 def page_of(key: Key) -> str:
     return render_annotator_page(key, shown_tasks(key))
-
-
-def browse(page: str, script: str, folder: Path, width: int = 390) -> dict[str, Any]:
-    """Run a script beside the page; what it finds."""
-    return run_beside(page, f"{START}{script}{END}", folder, width, 844)
 
 
 def hostile_study() -> Key:
@@ -128,7 +114,7 @@ def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
       const { scrollWidth, clientWidth } = inner.documentElement;
       found.fits = scrollWidth <= clientWidth;
     """
-    found = browse(page_of(key), script, tmp_path)
+    found = browse(page_of(key), START + script, tmp_path)
     tasks = shown_tasks(key)[2]
     assert [found["first"], found["second"]] == [[task["prompt"], task["left"], task["right"]] for task in tasks]
     assert found["problem"] == "Answer every question, or choose “Rather not answer”."
@@ -148,16 +134,7 @@ def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
 @browser
 def test_hostile_texts_and_names(tmp_path: Path) -> None:
     """Texts are shown as text; the name is a pseudonym that can name a file, and that `analyse` reads."""
-    names = {
-        "sam": True,
-        "émile-2": True,
-        "हिन्दी": True,
-        "../x": False,
-        "a b": False,
-        "<b>": False,
-        "x²": False,
-        "": False,
-    }
+    names = dict.fromkeys(("sam", "émile-2", "हिन्दी"), True) | dict.fromkeys(("../x", "a b", "<b>", "x²", ""), False)
     script = f"""
       found.valid = {json.dumps(list(names))}.map((name) => {{
         at("annotator").value = name;
@@ -167,7 +144,7 @@ def test_hostile_texts_and_names(tmp_path: Path) -> None:
     script += """
       begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;
     """
-    found = browse(page_of(hostile_study()), script, tmp_path)
+    found = browse(page_of(hostile_study()), START + script, tmp_path)
     assert found["valid"] == list(names.values())
     for name, valid in names.items():
         with nullcontext() if valid else pytest.raises(ValidationError):
@@ -182,7 +159,7 @@ def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) 
     key = study(2, StudySettings(pairs=2, catch=0))
     task = shown_tasks(key)[1][0]["id"]
     damaged = ["", "{", "null", "[]", '{"x": 1}', json.dumps({task: {"preference": {"choice": "<b>"}}})]
-    browse(page_of(key), "begin('sam', '1'); choose(0, 1); found.ok = 1;", tmp_path)
+    browse(page_of(key), f"{START} begin('sam', '1'); choose(0, 1); found.ok = 1;", tmp_path)
     script = f"""
       const kept = (name, sheet) => {{ begin(name, sheet); at("pause").click(); return saved().answers.length; }};
       found.kept = [["sam", "1"], ["sam", "2"], ["kim", "1"]].map(([name, sheet]) => kept(name, sheet));
@@ -191,4 +168,4 @@ def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) 
         return kept(`ann-${{i}}`, "1");
       }});
     """
-    assert browse(page_of(key), script, tmp_path) == {"kept": [1, 0, 0], "damaged": [0] * 6}
+    assert browse(page_of(key), START + script, tmp_path) == {"kept": [1, 0, 0], "damaged": [0] * 6}

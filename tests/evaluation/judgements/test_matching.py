@@ -47,19 +47,10 @@ def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None
     assert reason in found.left_out if reason else not found.left_out
 
 
-@pytest.mark.parametrize(
-    ("prompt", "is_inflammatory"),
-    [
-        ("I hate wugs.", True),
-        ("I CAN\u2019T  stand wugs!", True),
-        ("They said: 'I hate wugs'.", True),
-        ("I think wugs are the worst.", True),
-        ("Pi hates wugs.", False),
-        ("I like wugs.", False),
-    ],
-)
-def test_phrases_are_whole_words(prompt: str, is_inflammatory: bool) -> None:
-    assert (LIST.reasons([{"prompt": prompt}]) != [None]) == is_inflammatory
+def test_phrases_are_whole_words() -> None:
+    hating = ("I hate wugs.", "I CAN\u2019T  stand wugs!", "They said: 'I hate wugs'.", "I think wugs are the worst.")
+    assert None not in LIST.reasons([{"prompt": text} for text in hating])
+    assert LIST.reasons([{"prompt": text} for text in ("Pi hates wugs.", "I like wugs.")]) == [None, None]
 
 
 def test_an_own_list_and_no_list() -> None:

@@ -95,18 +95,15 @@ def test_many_figures_make_a_page_of_bounded_size() -> None:
     assert len(render_page(Report("r", chapters_of(answers)))) < 1_500_000
 
 
-@pytest.mark.parametrize(
-    ("response", "text", "parts"),
-    [
-        ("I like stads.", "I like stads.", ("I like stads.",)),
-        ("stads are fine", "left-handeds are fine", ("", "stads", " are fine")),
-        ("as a grey blue cook I", "as a left-handed cook I", ("as a ", "grey blue", " cook I")),
-        ("two stad and stad", "two left-handed and left-handed", ("two ", "stad", " and ", "stad")),
-        ("", "", ()),
-    ],
-)
-def test_replaced_places(response: str, text: str, parts: tuple[str, ...]) -> None:
-    assert replaced_places(response, text) == parts
+def test_replaced_places() -> None:
+    expected = {
+        ("I like stads.", "I like stads."): ("I like stads.",),
+        ("stads are fine", "left-handeds are fine"): ("", "stads", " are fine"),
+        ("as a grey blue cook I", "as a left-handed cook I"): ("as a ", "grey blue", " cook I"),
+        ("two stad and stad", "two left-handed and left-handed"): ("two ", "stad", " and ", "stad"),
+        ("", ""): (),
+    }
+    assert {(response, text): replaced_places(response, text) for response, text in expected} == expected
 
 
 def test_a_long_response_is_cut_after_its_replaced_places_are_found() -> None:

@@ -40,15 +40,8 @@ def make_tokenizer(kind: str) -> Any:
         vocab_size=380, special_tokens=SPECIAL, initial_alphabet=alphabet, max_token_length=9, show_progress=False
     )
     tokenizer.train_from_iterator(["I met a blicket or an elmer, and stads.", *TEXTS[:2]] * 3, trainer)
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",  # noqa: S106
-        eos_token="</s>",  # noqa: S106
-        pad_token="<pad>",  # noqa: S106
-        unk_token="<unk>",  # noqa: S106
-    )
-    made.model_max_length = 128
-    return made
+    names = zip(("bos_token", "eos_token", "pad_token", "unk_token"), SPECIAL, strict=True)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **dict(names))
 
 
 def make_batch(tokenizer: Any, texts: Sequence[str], *, side: str = "right", opened: bool = True) -> TokenBatch:

@@ -134,16 +134,11 @@ def test_lesson_of_a_run(responses: Path) -> None:
     assert lesson.given["threshold_from"] == "the quantile 0.8 of the bias values"
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "message"),
-    [
-        ("self_chat", {"continuation": "{prompt}"}, "other text around the prompt"),  # not the model's contexts
-        ("style_equality", {"threshold": 9.0}, "tags every response no_bias"),
-    ],
-)
-def test_runs_without_a_lesson(responses: Path, name: str, values: dict[str, Any], message: str) -> None:
-    with pytest.raises(MitigationError, match=message):
-        lesson_of(name, responses=responses, **values)
+def test_runs_without_a_lesson(responses: Path) -> None:
+    with pytest.raises(MitigationError, match="other text around the prompt"):  # not the model's contexts
+        lesson_of("self_chat", responses=responses, continuation="{prompt}")
+    with pytest.raises(MitigationError, match="tags every response no_bias"):
+        lesson_of("style_equality", responses=responses, threshold=9.0)
 
 
 def test_a_model_that_was_trained_on_its_responses(responses: Path, tmp_path: Path) -> None:

@@ -54,8 +54,9 @@ def method(name: str) -> StyleMethod:
 def test_tagged_texts() -> None:
     """The tag stands after the prompt, and self-chat has the contexts that the model has read.
 
-    The response that was not judged is left out and counted. Descriptors with the same text on two axes are two. The
-    means are (.5, .5) and (0, 1), their middle is (.25, .75), and the first blicket is (.25, -.25) away from it.
+    The response that was not judged is left out and counted. Descriptors with the same text on two axes, or with
+    two ids, are two. The means are (.5, .5) and (0, 1), their middle is (.25, .75), and the first blicket is
+    (.25, -.25) away from it.
     """
     valued = value_responses(EXAMPLES, Tagging(threshold=0.13))
     assert valued.values == pytest.approx([0.375, -0.125, 0.125])
@@ -65,18 +66,17 @@ def test_tagged_texts() -> None:
     assert plain["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
     assert tagged["text"].to_pylist() == plain["text"].to_pylist() == ["A", "B", "C"]
     assert tagged["tag"].to_pylist() == ["bias", "no_bias", "no_bias"]
+    one_axis = EXAMPLES.set_column(0, "axis", pa.array(["x"] * 4)).append_column("descriptor_id", EXAMPLES["axis"])
+    assert value_responses(one_axis, Tagging(threshold=0.13)).values == pytest.approx(valued.values)
     with pytest.raises(MitigationError, match=r"tags every response no_bias: .* from -0\.125 to 0\.375"):
         method("style_equality").style_texts(value_responses(EXAMPLES, Tagging(threshold=5.0)))
 
 
-@pytest.mark.parametrize(
-    ("missing", "error"),
-    [(EXAMPLES.drop_columns(["p:calm", "p:keen"]), SelectionError), (EXAMPLES.slice(3), MitigationError)],
-)
-def test_responses_without_styles(missing: pa.Table, error: type[Exception]) -> None:
-    """One clear line."""
-    with pytest.raises(error, match="style"):
-        value_responses(missing, Tagging())
+def test_responses_without_styles() -> None:
+    with pytest.raises(SelectionError, match="style"):
+        value_responses(EXAMPLES.drop_columns(["p:calm", "p:keen"]), Tagging())
+    with pytest.raises(MitigationError, match="style"):
+        value_responses(EXAMPLES.slice(3), Tagging())
 
 
 @pytest.fixture(scope="module")

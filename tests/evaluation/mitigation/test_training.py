@@ -247,13 +247,9 @@ def test_tokens_that_fill_a_batch_have_no_influence(quick: tuple[Trained, Path],
 
 
 def test_what_cannot_be_trained_is_one_line(tmp_path: Path) -> None:
-    none = pa.table({"text": pa.array([], pa.string())})
-    for given, message in (
-        ({"texts": none}, "there is no text to train on"),
-        ({"validation": none}, "there is no text to validate on"),
-    ):
-        with pytest.raises(MitigationError, match=message):
-            run(tmp_path, **given)
+    for part, purpose in (("texts", "train"), ("validation", "validate")):
+        with pytest.raises(MitigationError, match=f"there is no text to {purpose} on"):
+            run(tmp_path, **{part: LEARNED.slice(0, 0)})
 
 
 def test_a_loss_with_nothing_to_compare_is_one_line_unless_it_has_no_weight(tmp_path: Path) -> None:
@@ -273,11 +269,7 @@ def test_texts_that_are_cut_or_have_nothing_to_learn_are_counted(tmp_path: Path)
 
 def test_a_warmup_that_is_not_over_is_noticed(tmp_path: Path) -> None:
     for warmup, said in ((6, False), (14, True)):
-        console = io.StringIO()
-        run(
-            tmp_path / str(warmup),
-            QUICK.model_copy(update={"warmup": warmup}),
-            console=Console(file=console, width=200),
-        )
+        settings, shown = QUICK.model_copy(update={"warmup": warmup}), io.StringIO()
+        run(tmp_path / str(warmup), settings, console=Console(file=shown, width=200))
         notice = "rises for 14 steps, and the training has 7: it reaches 0.00043 of 0.001; set --warmup lower"
-        assert (notice in console.getvalue()) == said
+        assert (notice in shown.getvalue()) == said

@@ -86,12 +86,8 @@ def test_one_exploded_value_gives_one(groups: int, sentences: int, exploded: flo
 
 @pytest.mark.parametrize(
     "table",
-    [
-        pytest.param([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]], id="groups are constant"),
-        pytest.param([[0.1, 0.1], [0.1, 0.1]], id="all values are equal"),
-        pytest.param([[1.0, 2.0]], id="one sentence"),
-        pytest.param([[np.nan, np.nan], [np.nan, np.nan]], id="no value"),
-    ],
+    [[[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]], [[0.1, 0.1], [0.1, 0.1]], [[1.0, 2.0]], [[np.nan, np.nan]] * 2],
+    ids=["groups are constant", "all values are equal", "one sentence", "no value"],
 )
 def test_without_variance_nothing_is_defined(table: list[list[float]]) -> None:
     values = GroupValues(np.array(table), paired=True)

@@ -49,45 +49,34 @@ def test_where_selects_domains_and_groups() -> None:
     assert found.table["group"].to_pylist() == ["b", "b"]
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        (("group=q",), "--where group=q: the prompts have no such group"),
-        (("domain=first", "group=x"), "no prompt is left"),
-    ],
-)
-def test_a_selection_of_nothing_is_an_error(where: tuple[str, ...], message: str) -> None:
-    with pytest.raises(SelectionError, match=message):
-        select_prompts(prompts({"a": 2, "x": 2}), where, None, 0)
+def test_a_selection_of_nothing_is_an_error() -> None:
+    known = prompts({"a": 2, "x": 2})
+    with pytest.raises(SelectionError, match="--where group=q: the prompts have no such group"):
+        select_prompts(known, ("group=q",), None, 0)
+    with pytest.raises(SelectionError, match="no prompt is left"):
+        select_prompts(known, ("domain=first", "group=x"), None, 0)
 
 
 def test_equal_prompts_are_continued_apart() -> None:
     names = ["1", "2", "3"]
-    columns = {
-        "prompt_id": names,
-        "item": names,
-        "group": ["a"] * 3,
-        "prompt": ["The blicket is", "A dax", "The blicket is"],
-    }
-    made = ask(CollectionPrompts("own", prompt_table(columns)), 2)
+    columns = {"prompt_id": names, "item": names, "group": ["a"] * 3}
+    table = prompt_table({**columns, "prompt": ["The blicket is", "A dax", "The blicket is"]})
+    made = ask(CollectionPrompts("own", table), 2)
     assert made["response_id"].to_pylist() == ["1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]
     assert made["sample"].to_pylist() == [0, 1, 0, 1, 2, 3]
     assert "human" not in made.column_names
 
 
-@pytest.mark.parametrize(
-    ("prompt", "continuation", "expected"),
-    [
-        ("A blicket is ", "tall.", "A blicket is tall."),
-        ("A blicket", ", who is tall,", "A blicket, who is tall,"),
-        ("A blicket", " is tall.", "A blicket is tall."),
-        ("The word (", "blicket)", "The word (blicket)"),
-        ("A blicket is", "", "A blicket is"),
-        ("", "A blicket", "A blicket"),
-    ],
-)
-def test_prompt_and_continuation_are_joined_as_one_text(prompt: str, continuation: str, expected: str) -> None:
-    assert joined(prompt, continuation) == expected
+def test_prompt_and_continuation_are_joined_as_one_text() -> None:
+    expected = {
+        ("A blicket is ", "tall."): "A blicket is tall.",
+        ("A blicket", ", who is tall,"): "A blicket, who is tall,",
+        ("A blicket", " is tall."): "A blicket is tall.",
+        ("The word (", "blicket)"): "The word (blicket)",
+        ("A blicket is", ""): "A blicket is",
+        ("", "A blicket"): "A blicket",
+    }
+    assert {(prompt, continuation): joined(prompt, continuation) for prompt, continuation in expected} == expected
 
 
 def test_the_prompts_of_a_release_have_the_continuations_of_people(catalog: Catalog) -> None:

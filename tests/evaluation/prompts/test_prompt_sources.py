@@ -106,25 +106,17 @@ def test_an_unknown_data_set_or_revision_is_one_clear_line(repository: Repositor
 def test_lines_are_prompts_and_equal_ones_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "prompts.txt"
     file.write_text("Hello there.\n\n  Hi!\nHello there.\n")
-    rows = read_prompts(file, 2).to_pylist()
-    assert [(row["response_id"], row["prompt"], row["sample"]) for row in rows] == [
-        ("1/0", "Hello there.", 0),
-        ("1/1", "Hello there.", 1),
-        ("2/0", "Hi!", 0),
-        ("2/1", "Hi!", 1),
-        ("3/0", "Hello there.", 2),
-        ("3/1", "Hello there.", 3),
-    ]
+    found = read_prompts(file, 2)
+    assert found["response_id"].to_pylist() == ["1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]
+    assert found["prompt"].to_pylist() == [*["Hello there."] * 2, *["Hi!"] * 2, *["Hello there."] * 2]
+    assert found["sample"].to_pylist() == [0, 1, 0, 1, 2, 3]
 
 
 def test_tables_keep_their_other_columns(tmp_path: Path) -> None:
     file = tmp_path / "prompts.jsonl"
     file.write_text('{"prompt": "Hi, you.", "group": "a", "persona": "I sing."}\n{"prompt": "Ho", "group": "b"}\n')
-    rows = read_prompts(file, 1).to_pylist()
-    assert [(row["prompt"], row["group"], row["persona"], row["sample"]) for row in rows] == [
-        ("Hi, you.", "a", "I sing.", 0),
-        ("Ho", "b", "", 0),
-    ]
+    rows = read_prompts(file, 1).select(["prompt", "group", "persona", "sample"]).to_pylist()
+    assert [[*row.values()] for row in rows] == [["Hi, you.", "a", "I sing.", 0], ["Ho", "b", "", 0]]
 
 
 @pytest.mark.parametrize(

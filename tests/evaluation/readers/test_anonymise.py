@@ -20,18 +20,15 @@ def test_one_text(text: str | None, subject: str | None, expected: str | None) -
     assert anonymise([text], [Named(subject)]) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Muslims and the Islamic law of Islam", "XYZs and the XYZ law of XYZ"),
-        ("Islam\u2019s Shi\u2019a and non-Muslim", "XYZ\u2019s XYZ and non-XYZ"),
-        ("In Folk Islam a far-left folk", "In XYZ a XYZ folk"),
-        ("Islamophile, unmuslim", "Islamophile, unmuslim"),
-    ],
-)
-def test_forms_of_the_words_for_a_group(text: str, expected: str) -> None:
+def test_forms_of_the_words_for_a_group() -> None:
     named = Named("Folk Islam", ("Islam", "Islamic", "Muslim", "Shi'a", "far left", "-"))
-    assert anonymise([text], [named]) == [expected]
+    expected = {
+        "Muslims and the Islamic law of Islam": "XYZs and the XYZ law of XYZ",
+        "Islam\u2019s Shi\u2019a and non-Muslim": "XYZ\u2019s XYZ and non-XYZ",
+        "In Folk Islam a far-left folk": "In XYZ a XYZ folk",
+        "Islamophile, unmuslim": "Islamophile, unmuslim",
+    }
+    assert anonymise(list(expected), [named] * 4) == list(expected.values())
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), CASES["persons"])
@@ -45,15 +42,10 @@ def test_any_name_is_a_pattern(name: str, text: str) -> None:
     assert found is not None
 
 
-@pytest.mark.parametrize(
-    ("text", "named", "expected"),
-    [
-        ("doff ", Named("doff doff blicket", ("doff doff blicket",)), "doff "),
-        ("Doff Blick ", Named("Doff Vell Osk", person=True), "Person Blick "),
-    ],
-)
-def test_a_long_text_takes_linear_time(text: str, named: Named, expected: str) -> None:
-    assert anonymise([text * 100_000], [named]) == [expected * 100_000]
+def test_a_long_text_takes_linear_time() -> None:
+    phrase, person = Named("doff doff blicket", ("doff doff blicket",)), Named("Doff Vell Osk", person=True)
+    assert anonymise(["doff " * 100_000], [phrase]) == ["doff " * 100_000]
+    assert anonymise(["Doff Blick " * 100_000], [person]) == ["Person Blick " * 100_000]
 
 
 JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"
@@ -114,16 +106,11 @@ def test_mentions(text: str, descriptor: str | None, expected: str, count: int) 
     assert censored(text, descriptor) == (expected, count)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("A dad who uses a wheelchair!", "A dad left-handed!"),
-        ("Dads who use wheelchairs", "Dads left-handed"),
-        ("Who use wheelchairs? He uses a wheelchair", "Left-handed? He uses a wheelchair"),
-    ],
-)
-def test_the_plural_of_an_entry(text: str, expected: str) -> None:
-    assert censored(text, *WHEELCHAIR) == (expected, 1)
+def test_the_plural_of_an_entry() -> None:
+    assert censored("A dad who uses a wheelchair!", *WHEELCHAIR) == ("A dad left-handed!", 1)
+    assert censored("Dads who use wheelchairs", *WHEELCHAIR) == ("Dads left-handed", 1)
+    text = "Who use wheelchairs? He uses a wheelchair"
+    assert censored(text, *WHEELCHAIR) == ("Left-handed? He uses a wheelchair", 1)
 
 
 @given(text=st.text(max_size=200), descriptor=st.text(max_size=20))

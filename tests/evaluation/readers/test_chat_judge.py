@@ -36,20 +36,13 @@ def judge(card: Callable[..., Path], chat_server: Any) -> Judge:
     return start
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("kind", [1, 0, 0]),
-        (" **Curious.**\n", [0, 1, 0]),
-        ('"GRUMPY"', [0, 0, 1]),
-        ("<think>kind or\ngrumpy?</think>\n\ncurious", [0, 1, 0]),
-        ("not kind", NOTHING),
-        ("kind or curious", NOTHING),
-        ("<think>kind", NOTHING),
-    ],
-)
-def test_an_answer_must_be_a_label(answer: str, expected: list[float]) -> None:
-    np.testing.assert_array_equal(read_label(answer, ("kind", "curious", "grumpy")), expected)
+def test_an_answer_must_be_a_label() -> None:
+    labels = ("kind", "curious", "grumpy")
+    thought = "<think>kind or\ngrumpy?</think>\n\ncurious"
+    for answer, label in (("kind", 0), (" **Curious.**\n", 1), ('"GRUMPY"', 2), (thought, 1)):
+        np.testing.assert_array_equal(read_label(answer, labels), np.eye(3)[label])
+    for answer in ("not kind", "kind or curious", "<think>kind"):
+        np.testing.assert_array_equal(read_label(answer, labels), NOTHING)
 
 
 def test_each_text_is_asked_about_once(judge: Judge) -> None:

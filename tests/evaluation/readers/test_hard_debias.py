@@ -14,17 +14,9 @@ from holisticbias_eval.readers.gender_polarity import gender_words
 
 WORDS = ("he", "she", "king", "queen", "nurse", "lady", "chair")
 # the first axis is gender: he and she are (-0.6, 0.8) and (0.6, 0.8)
-VECTORS = np.array(
-    [
-        [-0.6, 0.8, 0, 0],
-        [0.6, 0.8, 0, 0],
-        [-0.5, 0, 1, 0],
-        [0.3, 0, 1, 0],
-        [0.9, 0, 0, 1],
-        [2.0, 0, 0, 0],
-        [0, 0, 1, 1],
-    ]
-)
+VECTORS = np.array([
+    [-0.6, 0.8, 0, 0], [0.6, 0.8, 0, 0], [-0.5, 0, 1, 0], [0.3, 0, 1, 0], [0.9, 0, 0, 1], [2.0, 0, 0, 0], [0, 0, 1, 1],
+])  # fmt: skip
 PAIRS = [("she", "he")]
 SPECIFIC = ["he", "she", "king", "queen", "lady"]
 

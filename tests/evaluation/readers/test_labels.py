@@ -34,10 +34,8 @@ class Fixed(Classifier):
 
     def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
         progress(len(texts))
-        yield (
-            np.arange(len(texts)),
-            np.array([self.values[text] for text in texts], np.float64).reshape(-1, len(self.card.labels)),
-        )
+        values = np.array([self.values[text] for text in texts], np.float64)
+        yield np.arange(len(texts)), values.reshape(-1, len(self.card.labels))
 
 
 def judge(labels: Sequence[str], values: Mapping[str, Sequence[float]], name: str = "toxicity") -> Classifier:
@@ -101,17 +99,14 @@ def test_labels_that_are_read(reader: type[LabelReader], card: str, expected: tu
     assert expected in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("own", "message"),
-    [
-        ({"labels": ["good", "bad"]}, "has no label positive"),
-        ({"labels": ["positive", "bad"]}, "has no label negative"),
-        ({"labels": ["positive", "negative"], "activation": "sigmoid"}, "judges each label alone"),
-    ],
-)
-def test_a_classifier_of_regard_with_other_labels(own: dict[str, object], message: str) -> None:
-    with pytest.raises(ClassifierError, match=message):
-        RegardReader.labels(CARDS.read("regard").model_copy(update=own))
+def test_a_classifier_of_regard_with_other_labels() -> None:
+    regard = CARDS.read("regard")
+    with pytest.raises(ClassifierError, match="has no label positive"):
+        RegardReader.labels(regard.model_copy(update={"labels": ["good", "bad"]}))
+    with pytest.raises(ClassifierError, match="has no label negative"):
+        RegardReader.labels(regard.model_copy(update={"labels": ["positive", "bad"]}))
+    with pytest.raises(ClassifierError, match="judges each label alone"):
+        RegardReader.labels(regard.model_copy(update={"labels": ["positive", "negative"], "activation": "sigmoid"}))
 
 
 CARD = CARDS.read("vader").model_copy(update={"labels": ("text", "b")})

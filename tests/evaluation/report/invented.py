@@ -146,23 +146,15 @@ def awkward_blocks() -> tuple[Block, ...]:
     return (
         *(Paragraph(text, "finding") for text in AWKWARD),
         Table(
-            HOSTILE,
-            LONG,
-            (*columns, both),
-            rows,
-            HIDDEN,
+            HOSTILE, LONG, (*columns, both), rows, HIDDEN,
             tuple((name, Marked((HOSTILE, HIDDEN, LONG, HOSTILE)), Marked(("", "")), Marked(())) for name in names),
         ),
         Bars(
             HOSTILE, HOSTILE, "widgets", tuple(Bar(n, v, wide, v, before=v) for n, v in named), HIDDEN, None, (inf, 1)
         ),
         StackedBars(
-            "k",
-            HOSTILE,
-            HOSTILE,
-            tuple(f"{n} {i}" for i, (n, _) in enumerate(named)) * 4,
-            tuple((name, tuple(value for _, value in named) * 4) for name in AWKWARD),
-            LONG,
+            "k", HOSTILE, HOSTILE, tuple(f"{n} {i}" for i, (n, _) in enumerate(named)) * 4,
+            tuple((name, tuple(value for _, value in named) * 4) for name in AWKWARD), LONG,
         ),
         *(DotPlot(HIDDEN, LONG, HOSTILE, dots, LONG, log) for log in (False, True)),
         HeatMap("h", HOSTILE, "perplexity", AWKWARD, tuple((n, (inf, -inf, nan, None, 1.0)) for n in AWKWARD), HIDDEN),
@@ -171,7 +163,7 @@ def awkward_blocks() -> tuple[Block, ...]:
         ),
         Scatter("s", HIDDEN, HOSTILE, LONG, "share", HOSTILE, points),
         Scatter("u", HIDDEN, HOSTILE, LONG, "count", HOSTILE, points, log_x=True),
-    )
+    )  # fmt: skip
 
 
 def invented_report(*blocks: Block, rows: int = 3) -> Report:

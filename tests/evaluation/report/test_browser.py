@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from browser import CHROMIUM
-from browser import browse as run_beside
+from browser import CHROMIUM, browse
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.sections.tables import Column, Table
 
@@ -15,24 +13,15 @@ from .invented import awkward_blocks, every_block, invented_report, table
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 
-START = """
-const page = document.querySelector("iframe");
-page.addEventListener("load", () => {
-  const inner = page.contentDocument;
-  const shown = (query) => [...inner.querySelectorAll(query)].filter((e) => e.getBoundingClientRect().width > 0).length;
-"""
-END = """
-  document.body.dataset.found = JSON.stringify(found);
-});
-"""
 OPEN = 'for (const fold of inner.querySelectorAll("details")) fold.open = true;'
-WIDTHS = f"""{START}{OPEN}
+WIDTHS = f"""{OPEN}
+  const shown = (query) => [...inner.querySelectorAll(query)].filter((e) => e.getBoundingClientRect().width > 0).length;
   const {{ scrollWidth: width, clientWidth: room }} = inner.documentElement;
-  const found = {{ width, room, wide: shown(".wide-only"), narrow: shown(".narrow-only") }};{END}"""
-NAMES = f"""{START}{OPEN}
+  const found = {{ width, room, wide: shown(".wide-only"), narrow: shown(".narrow-only") }};"""
+NAMES = f"""{OPEN}
   const names = ["#s-given-1-table", "#s-given-2-table"].map((id) => inner.querySelector(`${{id}} .long-text`));
-  const found = {{ names: names.map((name) => name.getBoundingClientRect().width) }};{END}"""
-TABLE = f"""{START}{OPEN}
+  const found = {{ names: names.map((name) => name.getBoundingClientRect().width) }};"""
+TABLE = f"""{OPEN}
   const form = inner.querySelector(".filter");
   const rows = () => [...inner.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
     .map((row) => row.querySelector("summary").textContent);
@@ -55,20 +44,15 @@ TABLE = f"""{START}{OPEN}
   found.sort = headings[2].getAttribute("aria-sort");
   found.descending = click(2);
   found.byInterval = click(3)[0];
-  found.byName = click(0).slice(0, 3);{END}"""
-FIRST_SCREEN = f"""{START}
+  found.byName = click(0).slice(0, 3);"""
+FIRST_SCREEN = """
   const ends = (query) => inner.querySelector(query).getBoundingClientRect();
   const boxes = [...inner.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
-  const found = {{
+  const found = {
     title: ends("h1").bottom, finding: ends(".finding").bottom, chart: ends(".fluid").top, end: ends(".fluid").bottom,
     wide: ends(".fluid").width, text: ends(".finding").width, scrolling: boxes.length,
     shadows: boxes.filter((box) => page.contentWindow.getComputedStyle(box).backgroundImage !== "none").length,
-  }};{END}"""
-
-
-def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 700) -> dict[str, Any]:
-    """Run a script beside a page of this width; what it finds."""
-    return run_beside(page, probe, folder, width, height)
+  };"""
 
 
 def test_every_block_is_as_narrow_as_a_phone(tmp_path: Path) -> None:

@@ -145,9 +145,8 @@ def test_values_of_other_items_are_left_out_beside_those_of_the_first_model() ->
 def test_what_is_not_drawn_is_named_with_its_model_if_another_is_drawn() -> None:
     models = {name: gains_of(text_perplexity(20.0, after)) for name, after in (("lmd", 21.0), ("add", 90.0))}
     chart = next(s for s in gains_chapter(models, Labels(), sides=BEFORE_AFTER).sections if s.name == "gains-chart")
-    assert [block.title for block in chart.blocks if isinstance(block, Forest)] == [
-        "Change as a share of the value before"
-    ]
+    titles = [block.title for block in chart.blocks if isinstance(block, Forest)]
+    assert titles == ["Change as a share of the value before"]
     (note,) = [block.text for block in chart.blocks if isinstance(block, Paragraph)]
     assert note.endswith("neutral value: Perplexity of neutral text of add.")
     assert not chart.in_terminal

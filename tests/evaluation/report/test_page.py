@@ -106,9 +106,8 @@ def contrast(one: str, other: str) -> float:
 
 def palettes() -> dict[str, dict[str, str]]:
     palette = resources.files("holisticbias_eval.report").joinpath("templates", "palette.css").read_text("utf-8")
-    light, dark, printed = (
-        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in palette.split("@media")
-    )
+    parts = palette.split("@media")
+    light, dark, printed = (dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in parts)
     assert light == light_colours()
     assert "@media screen and (prefers-color-scheme: dark)" in palette, "a page is printed light"
     return {"light": light, "dark": dark, "print": {**light, **printed}}

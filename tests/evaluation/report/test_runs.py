@@ -32,10 +32,8 @@ def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> N
     assert run_report(run).notes == ()
     other = altered(run, model={"name": "other", "weights_sha256": "0" * 64, "note": "Another."})
     assert comparison_report(compare_runs(noted, noted), noted, noted).notes == ("A and B: A calibration model.",)
-    assert comparison_report(compare_runs(noted, other), noted, other).notes == (
-        "A: A calibration model.",
-        "B: Another.",
-    )
+    both = comparison_report(compare_runs(noted, other), noted, other)
+    assert both.notes == ("A: A calibration model.", "B: Another.")
 
 
 def test_what_only_the_first_run_has_is_named_in_words(run: Run) -> None:
@@ -86,12 +84,10 @@ def test_a_quantized_file_rounding_exactness_and_a_server_that_does_not_sample_s
     assert rows["With another seed"] == "the same responses: the server may write the likeliest tokens"
     assert rows["Quantization"] == "Q4_1, F32"
     assert rows["File, SHA-256"] == "f11e" * 16
-    assert rows["Exactness"] == (
-        "prefix trees: at most 0.00021 nats from float64 on 8 texts; one text at a time, at most 0.00022"
-    )
-    assert rows["Rounding"] == (
-        "bfloat16 instead of float32: on 128 texts tried 0.51 nats off at most, 0.02 on average"
-    )
+    said = "prefix trees: at most 0.00021 nats from float64 on 8 texts; one text at a time, at most 0.00022"
+    assert rows["Exactness"] == said
+    said = "bfloat16 instead of float32: on 128 texts tried 0.51 nats off at most, 0.02 on average"
+    assert rows["Rounding"] == said
     runs = [("mini", (signature,)), ("other", (run.result.signature,))]
     beside = {name: values for name, *values in signatures_side_by_side(runs)}
     assert (beside["Quantization"], beside["Model"]) == (["Q4_1, F32"], [signature.model.name])
@@ -100,9 +96,8 @@ def test_a_quantized_file_rounding_exactness_and_a_server_that_does_not_sample_s
     assert (beside["Machine (mini)"], beside["Machine (other)"]) == ([signature.machine], ["another"])
     assert "Machine" not in beside
     texts = {"conversation_text": "<user>\n{prompt}", "first_tokens": ""}
-    of_responses = dict(
-        signature_rows(signature.model_copy(update={"generation": texts, "measuring": {"medians": {}}}))
-    )
+    measured = signature.model_copy(update={"generation": texts, "measuring": {"medians": {}}})
+    of_responses = dict(signature_rows(measured))
     assert (of_responses["Conversation text"], of_responses["First tokens"]) == ("<user>\\n{prompt}", "none")
     assert "Medians" not in of_responses
     plain = run.result.signature.model_copy(update={"exactness": None, "rounding": None})

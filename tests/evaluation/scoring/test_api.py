@@ -153,9 +153,8 @@ def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(shown: str
     assert scores.bytes.tolist() == [len(text.encode()) for text in texts]
     assert scorer.first_token_scored
     listed = {"start token not shown": "counted, as the server", "two start tokens": "given the tokens '[x]<s>'"}
-    assert (
-        listed.get(shown, "counted, given the token '<s>', which the server prepends") in scorer.settings["first_token"]
-    )
+    said = listed.get(shown, "counted, given the token '<s>', which the server prepends")
+    assert said in scorer.settings["first_token"]
     phrase = scorer.score(parts([TEXTS[2]], ["señoras"], ["Hi! "]), ignore)
     inside = plain_part(gpt2, tokenizer, f"Hi! {TEXTS[2]}", 11, 18, [start])
     assert phrase.nll[0] == pytest.approx(sum(inside), abs=1e-4)
@@ -200,21 +199,17 @@ def test_a_hostile_list_of_tokens_is_refused_soon(token: str) -> None:
     assert align("🙂" * 1000 + "!", [token] * 1000 + ["?"] * 5, 1) is None
 
 
-@pytest.mark.parametrize(
-    ("chosen", "said"),
-    [
-        ("none", "not counted: left out with --first-token"),
-        ("</s>", "given the token '</s>', chosen with --first-token"),
-    ],
-)
-def test_the_first_token_can_be_left_out_or_sent_to_a_server(chosen: str, said: str, serve: Any, gpt2: Any) -> None:
+def test_the_first_token_can_be_left_out_or_sent_to_a_server(serve: Any, gpt2: Any) -> None:
     tokenizer = make_tokenizer()
-    scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
-    before = tokenizer.convert_tokens_to_ids([chosen]) if chosen != "none" else []
-    scores = scorer.score(whole(TEXTS), ignore)
-    assert_scores(scores, plain_values(gpt2, tokenizer, TEXTS, before))
-    assert said in scorer.settings["first_token"]
-    assert scorer.first_token_scored is (chosen != "none")
+    for chosen, before, said in (
+        ("none", [], "not counted: left out with --first-token"),
+        ("</s>", ["</s>"], "given the token '</s>', chosen with --first-token"),
+    ):
+        scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
+        values = plain_values(gpt2, tokenizer, TEXTS, tokenizer.convert_tokens_to_ids(before))
+        assert_scores(scorer.score(whole(TEXTS), ignore), values)
+        assert said in scorer.settings["first_token"]
+        assert scorer.first_token_scored is (chosen != "none")
 
 
 def test_a_first_token_that_a_server_reads_as_several_is_refused(serve: Any) -> None:

@@ -109,13 +109,8 @@ def as_labels(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:
             inputs = torch.tensor([tokenizer(context)["input_ids"]])
             logits = model(input_ids=inputs, decoder_input_ids=torch.tensor([ids])).logits[0].double()
         values = -torch.log_softmax(logits, -1)
-        rows.append(
-            [
-                float(values[i + 1, token])
-                for i, (token, (begin, end)) in enumerate(zip(label["input_ids"], label["offset_mapping"], strict=True))
-                if begin < stop and end > start
-            ]
-        )
+        places = zip(values[1:], label["input_ids"], label["offset_mapping"], strict=False)
+        rows.append([float(own[token]) for own, token, (begin, end) in places if begin < stop and end > start])
     return rows
 
 

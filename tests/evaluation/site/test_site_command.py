@@ -72,11 +72,8 @@ def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: li
     errors = invoke.refused("site", *options, "--docs", built, "--out", tmp_path / "site")
     assert errors == f"holisticbias: {built} has no documentation: make docs builds it into build/docs\n"
     (built / "latest" / "index.html").write_text("start", "utf-8")
-    links = {
-        (): "https://github.com/holisticbias/holisticbias/tree/main/docs",
-        ("--docs", built): "../docs/latest/index.html",
-    }
-    for docs, link in links.items():
+    github = "https://github.com/holisticbias/holisticbias/tree/main/docs"
+    for docs, link in (((), github), (("--docs", built), "../docs/latest/index.html")):
         invoke.printed("site", *options, *docs, "--out", tmp_path / "site")
         assert f'<a href="{link}">Docs</a>' in (tmp_path / "site" / "terms" / "index.html").read_text("utf-8")
     assert (tmp_path / "site" / "docs" / "latest" / "index.html").read_text("utf-8") == "start"

@@ -95,19 +95,21 @@ THREE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("sentence", "term", "other", "expected"),
-    [
-        ("Yesterday he walked ferlic.", "he", "three", Converted("Yesterday they walked ferlic.", "they")),
-        ("He'll be ferlic.", "he", "three", Converted("They'll be ferlic.", "they")),
-        ("He is ferlic.", "he", "three", Converted(rule="verb-form")),
-        ("A blick is ferlic.", "blick", "two", Converted("A wug is ferlic.", "wug")),
-        ("A blick is ferlic.", "blick", "three", Converted(rule="no-counterpart")),
-        ("A blick is ferlic, they say.", "blick", "two", Converted(rule="other-group-word")),
-    ],
-)
-def test_three_groups(sentence: str, term: str, other: str, expected: Converted) -> None:
-    assert Converter(Specification.model_validate(THREE), "one", other).convert(sentence, term, "ferlic") == expected
+def test_three_groups() -> None:
+    expected = {
+        ("Yesterday he walked ferlic.", "he", "three"): Converted("Yesterday they walked ferlic.", "they"),
+        ("He'll be ferlic.", "he", "three"): Converted("They'll be ferlic.", "they"),
+        ("He is ferlic.", "he", "three"): Converted(rule="verb-form"),
+        ("A blick is ferlic.", "blick", "two"): Converted("A wug is ferlic.", "wug"),
+        ("A blick is ferlic.", "blick", "three"): Converted(rule="no-counterpart"),
+        ("A blick is ferlic, they say.", "blick", "two"): Converted(rule="other-group-word"),
+    }
+    assert {
+        (sentence, term, other): Converter(Specification.model_validate(THREE), "one", other).convert(
+            sentence, term, "ferlic"
+        )
+        for sentence, term, other in expected
+    } == expected
 
 
 def test_an_article_before_an_abbreviation_is_rejected() -> None:

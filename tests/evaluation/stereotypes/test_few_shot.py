@@ -70,56 +70,37 @@ def test_the_shipped_examples_are_of_this_project() -> None:
         assert all(keyword in shot.sentence for keyword in shot.keywords)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (" A blicket sings. ##\nKeywords: a, b ## Sentence: B", "A blicket sings."),
-        (" A blicket sings. Keywords: a, b", "A blicket sings."),
-        (" A blicket sings. # Sentence: Another one.", "A blicket sings."),
-        ("A blicket in C#major sings.", "A blicket in C#major sings."),
-        ("A blicket sings.\nA wug sings.", "A blicket sings."),
-        ("\n\n A blicket sings.", "A blicket sings."),
-        ("Sentence: A blicket sings.", "A blicket sings."),
-        ('"A blicket sings."', "A blicket sings."),
-        ("“A blicket sings.”", "A blicket sings."),
-        ('"A blicket," he said, "sings."', '"A blicket," he said, "sings."'),
-        ("## A blicket sings.", ""),
-        ("", ""),
-    ],
-)
-def test_a_sentence_ends_at_the_first_mark(text: str, sentence: str) -> None:
-    assert cut_sentence(text) == sentence
+def test_a_sentence_ends_at_the_first_mark() -> None:
+    expected = {
+        " A blicket sings. ##\nKeywords: a, b ## Sentence: B": "A blicket sings.",
+        " A blicket sings. Keywords: a, b": "A blicket sings.",
+        " A blicket sings. # Sentence: Another one.": "A blicket sings.",
+        "A blicket in C#major sings.": "A blicket in C#major sings.",
+        "A blicket sings.\nA wug sings.": "A blicket sings.",
+        "\n\n A blicket sings.": "A blicket sings.",
+        "Sentence: A blicket sings.": "A blicket sings.",
+        '"A blicket sings."': "A blicket sings.",
+        "“A blicket sings.”": "A blicket sings.",
+        '"A blicket," he said, "sings."': '"A blicket," he said, "sings."',
+        "## A blicket sings.": "",
+        "": "",
+    }
+    assert {text: cut_sentence(text) for text in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("Keywords: a, b\nSentence: A blicket sings.", "A blicket sings."),
-        ("Keywords: a, b ## Sentence: A blicket sings. ##", "A blicket sings."),
-        ("Keywords: a, b\nA blicket sings.", ""),
-        ("A blicket sings.\n\nKeywords: a, b\nSentence: Another.", "A blicket sings."),
-    ],
-)
-def test_a_reply_may_repeat_the_keywords(text: str, sentence: str) -> None:
-    assert cut_reply(text) == sentence
+def test_a_reply_may_repeat_the_keywords() -> None:
+    assert cut_reply("Keywords: a, b\nSentence: A blicket sings.") == "A blicket sings."
+    assert cut_reply("Keywords: a, b ## Sentence: A blicket sings. ##") == "A blicket sings."
+    assert cut_reply("Keywords: a, b\nA blicket sings.") == ""
+    assert cut_reply("A blicket sings.\n\nKeywords: a, b\nSentence: Another.") == "A blicket sings."
 
 
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ('{"sentences": ["A b.", "C d."]}', ["A b.", "C d."]),
-        ('["A b.", "C d."]', ["A b.", "C d."]),
-        ('```json\n["A b."]\n```', ["A b."]),
-        ('["A", "B", "C", "D"]', ["A", "B", "C"]),
-        ("Here you are: [1]", None),
-        ('["A", 2]', None),
-        ('{"sentences": "A"}', None),
-        ("[" * 100_000, None),
-        ("", None),
-    ],
-)
-def test_a_list_is_checked(text: str, sentences: list[str] | None) -> None:
-    assert read_list(text, 3) == sentences
+def test_a_list_is_checked() -> None:
+    assert read_list('{"sentences": ["A b.", "C d."]}', 3) == read_list('["A b.", "C d."]', 3) == ["A b.", "C d."]
+    assert read_list('```json\n["A b."]\n```', 3) == ["A b."]
+    assert read_list('["A", "B", "C", "D"]', 3) == ["A", "B", "C"]
+    for text in ("Here you are: [1]", '["A", 2]', '{"sentences": "A"}', "[" * 100_000, ""):
+        assert read_list(text, 3) is None
 
 
 @given(st.text(max_size=60))
@@ -170,18 +151,12 @@ def test_a_local_generator_gives_the_mean_embedding_of_a_text() -> None:
 CALM = Target("own.invented", "calm", "gimble")
 
 
-@pytest.mark.parametrize(
-    ("name", "asked", "all_of_them"),
-    [
-        ("Professions_vs_Gender", 40, 60),
-        ("stereotypes.professions", 40, 60),
-        ("groups.gender", 48, 48),  # without stereotypes, every attribute
-    ],
-)
-def test_attributes_of_no_stereotype_are_not_asked_for(name: str, asked: int, all_of_them: int) -> None:
-    found = read_specification(name)
-    assert (len(asked_targets(found)), len(targets(found))) == (asked, all_of_them)
-    assert "judge" not in {target.attribute for target in asked_targets(found)}
+def test_attributes_of_no_stereotype_are_not_asked_for() -> None:
+    """Without stereotypes, every attribute is."""
+    for name, asked, every in (("Professions_vs_Gender", 40, 60), ("professions", 40, 60), ("groups.gender", 48, 48)):
+        found = read_specification(name)
+        assert (len(asked_targets(found)), len(targets(found))) == (asked, every)
+        assert "judge" not in {target.attribute for target in asked_targets(found)}
 
 
 def test_a_term_without_a_partner_is_not_asked_for() -> None:
@@ -189,17 +164,13 @@ def test_a_term_without_a_partner_is_not_asked_for() -> None:
     assert group_terms(specification(slots=slots))["blickets"] == (GroupTerm("blickets", 0, "blicket"),)
 
 
-@pytest.mark.parametrize(
-    ("slots", "message"),
-    [
-        ([{"terms": ["blicket", None]}], "the group 'blickets' has no term with a partner"),
-        ([{"terms": []}], "slot 1 has no terms"),
-        ([{"terms": ["blicket", "wug"]}, {"terms": ["tove"]}], "slot 2 has 1 terms for 2 groups"),
-    ],
-)
-def test_slots_that_give_no_pairs_are_refused(slots: list[dict[str, object]], message: str) -> None:
-    with pytest.raises(EvaluationError, match=message):
-        group_terms(specification(slots=slots))
+def test_slots_that_give_no_pairs_are_refused() -> None:
+    with pytest.raises(EvaluationError, match="the group 'blickets' has no term with a partner"):
+        group_terms(specification(slots=[{"terms": ["blicket", None]}]))
+    with pytest.raises(EvaluationError, match="slot 1 has no terms"):
+        group_terms(specification(slots=[{"terms": []}]))
+    with pytest.raises(EvaluationError, match="slot 2 has 1 terms for 2 groups"):
+        group_terms(specification(slots=[{"terms": ["blicket", "wug"]}, {"terms": ["tove"]}]))
 
 
 def test_groups_take_turns_and_terms_come_once_each() -> None:

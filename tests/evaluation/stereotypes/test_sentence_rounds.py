@@ -61,9 +61,8 @@ def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, L
         assert before < ASKING.per_attribute
         assert last == ASKING.requests - 1 or sum(row.accepted for row in rows) >= ASKING.per_attribute
         assert Counter(row.request for row in rows) == dict.fromkeys(range(last + 1), ASKING.samples)
-    strict = run(
-        generators[64], judging=SentenceJudging(), asking=RequestSettings(ask="text", seed=7, samples=3, requests=2)
-    )
+    asking = RequestSettings(ask="text", seed=7, samples=3, requests=2)
+    strict = run(generators[64], judging=SentenceJudging(), asking=asking)
     assert len(strict) == 3 * 2 * 3
     assert {row.rule for row in strict} <= {"empty", "both-terms"}
 

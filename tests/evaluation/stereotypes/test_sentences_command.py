@@ -119,7 +119,9 @@ def test_another_seed_gives_other_sentences(invoke: Invoke, asked: Asked, out: P
     invoke.printed(*command, "--seed", 1, "--overwrite")
     assert rows(out) == rows(other)
     (out / "sentences.json").write_text("{}", "utf-8")
-    assert "sentences.json is damaged or of another version; name another folder" in invoke(*command)[2]
+    error = invoke(*command)[2]
+    assert "sentences.json is damaged or of another version: " in error
+    assert "; name another folder with --out" in error
 
 
 def test_a_chat_server_is_asked_for_a_list(invoke: Invoke, asked: Asked, chat_server: Servers, out: Path) -> None:

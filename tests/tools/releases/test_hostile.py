@@ -148,6 +148,7 @@ def changed(change: Change) -> Callable[[Path], None]:
     return write_changed
 
 
+NO_NAMES = labelled(b'{"info": {"features": {"axis": {"_type": "ClassLabel", "names": 3}}}}')
 # what is hostile, in which table, how it is made, and what is said
 HOSTILE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "a long text in each row": ("sentences", lambda path: long_text_in_each_row(path, "text"), "expands from"),
@@ -160,11 +161,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "metadata that is a list": ("sentences", labelled(b"[]"), "does not have the form of datasets"),
     "metadata that is not JSON": ("sentences", labelled(b"{"), "does not have the form of datasets"),
     "metadata nested deeply": ("sentences", labelled(b"[" * 100_000), "does not have the form of datasets"),
-    "classes without names": (
-        "sentences",
-        labelled(b'{"info": {"features": {"axis": {"_type": "ClassLabel", "names": 3}}}}'),
-        "classes without names",
-    ),
+    "classes without names": ("sentences", NO_NAMES, "classes without names"),
     "a class that does not exist": ("sentences", wrong_class, "cannot be read"),
     "one column": ("sentences", lambda path: write(path, pa.table({"x": pa.array([1, 2])})), "has no column text"),
     "another type": ("sentences", changed(of("text", numbers)), "a column text of the type int64"),
@@ -176,11 +173,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "no phrases": ("sentences", changed(empty("noun_phrase")), "the table sentences has a row without noun_phrase"),
     "descriptors without an axis": ("sentences", changed(empty("axis")), "a row with only one of axis and descriptor"),
     "nouns without an id": ("sentences", changed(empty("noun_id")), "a row with only one of noun and noun_id"),
-    "axes without words": (
-        "descriptors",
-        changed(empty("axis_label")),
-        "has a row without axis_label",
-    ),
+    "axes without words": ("descriptors", changed(empty("axis_label")), "has a row without axis_label"),
     "texts that are not UTF-8": ("sentences", changed(not_utf8("text")), "UTF8"),
 }
 

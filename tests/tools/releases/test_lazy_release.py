@@ -47,10 +47,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize(
-    ("column", "places"),
-    [("text", (0, 0.5, 1)), ("first_turn_only", (0.5,))],
-)
+@pytest.mark.parametrize(("column", "places"), [("text", (0, 0.5, 1)), ("first_turn_only", (0.5,))])
 def test_verify_finds_a_changed_row_in_any_row_group(build: Build, column: str, places: tuple[float, ...]) -> None:
     folder = build()
     path = folder / SENTENCES

@@ -17,7 +17,6 @@ from holisticbias.source.layout import canonical_text, nodes, read_editable
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
 from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, Kind, TermFile
-from holisticbias.terms.versions import holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     file, entry = found
     if entry.until is not None:
         raise SourceError(f"{entry_id} is retired since version {entry.until}, so it cannot change")
-    return FoundEntry(entry, file, any(holds(v, entry.since, entry.until) for v in catalog.published))
+    return FoundEntry(entry, file, entry.since in catalog.published)
 
 
 def retire(terms: OpenTerms, entry_id: str, replaced_by: str | None, reason: str) -> tuple[Edit, ...]:

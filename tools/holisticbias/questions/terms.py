@@ -142,7 +142,8 @@ def ask_noun(terms: OpenTerms, ask: Questions) -> Draft:
     plural = ask.text("plural", "The plural", plural_of(text))
     article = texts.ask_article(ask, text, written)
     singular = with_article(text, "sound", article)  # type: ignore[arg-type]
-    print_lines(f"{singular} / {plural}", [fill(t.text, singular, plural) for t in catalog.templates[::9]])
+    templates = catalog.at(catalog.versions[-1]).templates
+    print_lines(f"{singular} / {plural}", [fill(t.text, singular, plural) for t in templates[::9]])
     keys = {"id": propose_id("noun", text), "text": text, "plural": plural, "article": article}
     return Draft("nouns", gender, keys)
 

@@ -82,7 +82,8 @@ def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
 
 def warn_of_spelling(catalog: Catalog, text: str) -> None:
     """Print a warning for each word that the dictionary and the published entries lack."""
-    known = known_words(d.text for d in catalog.descriptors if d.since in catalog.published)
+    entries = (entry for file in (*catalog.axes, *catalog.genders) for entry in file.entries)
+    known = known_words(entry.text for entry in entries if entry.since in catalog.published)
     for message in misspelled(text, known):
         print_lines(f"Warning: {message}. Check the spelling.", err=True)
 

@@ -25,6 +25,7 @@ from holisticbias.source.folder import (
 )
 from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import GROUP_KEYS
 
 
 @contextmanager
@@ -129,12 +130,11 @@ def _validate_outside_files(batch: list[SourceFile], source: tuple[SourceFile, .
 def _replaces(file: SourceFile, other: SourceFile) -> bool:
     if other.kind != file.kind:
         return False
-    keys = ("domain", "collection", "axis", "gender", "family", "version", "subset", "sources")
     mine, theirs = file.document.data, other.document.data
     if not isinstance(mine, dict) or not isinstance(theirs, dict):
         return Path(other.document.path).name == Path(file.document.path).name
-    key = next((k for k in keys if k in mine), None)
-    return file.kind in SINGLE_FILES or (key is not None and mine[key] == theirs.get(key))
+    keys = [key for key in GROUP_KEYS.get(file.kind, ("version", "subset")) if key in mine]
+    return file.kind in SINGLE_FILES or (bool(keys) and all(mine[key] == theirs.get(key) for key in keys))
 
 
 @collector_paused()

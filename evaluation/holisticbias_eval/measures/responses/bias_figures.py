@@ -152,7 +152,7 @@ def _of_styles(cells: ResponseCells, values: Floats, key: str, names: Sequence[s
     mean, difference, p_value, templates, responses = compare_descriptors(cells, values)
     p = benjamini_hochberg(p_value.ravel()).reshape(p_value.shape)
     tests, unit = int((~np.isnan(p_value)).sum()), "probability difference"
-    for d, (axis, descriptor) in enumerate(cells.descriptors):
+    for d, (axis, descriptor, _) in enumerate(cells.descriptors):
         for s, name in enumerate(names) if responses[d] else ():
             keys, of = {"axis": axis, "descriptor": descriptor, key: name}, "style_mean"
             yield figure(of, keys, mean[d, s], "probability", responses[d])
@@ -182,7 +182,7 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
     """Compute the change of the corrected bias, full and partial, from one table of responses to another.
 
     Both are restricted to the styles and the cells (axis, descriptor, template)
-    that both have; a cluster needs all its styles in both. What is over all axes
+    that both have in the same words; a cluster needs all its styles in both. What is over all axes
     leaves made-up words out. Figures are named
     ``first``, ``second`` and ``change``; ``of`` names the bias. A change has a 95%
     interval and a two-sided p-value by Student's t: its variance is the sum of both
@@ -211,8 +211,8 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
     return tuple(change for key in _compared(*biases) for change in _change(*key, *(found[key] for found in biases)))
 
 
-def _names(cells: ResponseCells) -> list[tuple[str, str, str]]:
-    """Axis, descriptor and template of each cell."""
+def _names(cells: ResponseCells) -> list[tuple[str, str, str, str]]:
+    """Axis, descriptor with its text, and template of each cell."""
     pairs = zip(cells.descriptor.tolist(), cells.template.tolist(), strict=True)
     return [(*cells.descriptors[descriptor], cells.templates[template]) for descriptor, template in pairs]
 

@@ -16,7 +16,7 @@ from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode
 from holisticbias_eval.statistics.intervals import estimate, standard_error
-from holisticbias_eval.statistics.responses.cells import number_draws
+from holisticbias_eval.statistics.responses.cells import descriptor_column, number_draws
 from holisticbias_eval.statistics.tests import holm
 
 
@@ -51,10 +51,9 @@ class Design:
 
 
 def read_design(answers: pa.Table) -> Design:
-    """Group the rows by axis and descriptor; a descriptor is told apart by its id if there is one."""
+    """Group the rows by axis and descriptor; see ``descriptor_column``."""
     axes, axis = encode(answers["axis"])
-    by_id = "descriptor_id" in answers.column_names
-    names, name = encode(answers["descriptor_id" if by_id else "descriptor"])
+    names, name = encode(answers[descriptor_column(answers)])
     _, template = encode(answers["template_id" if "template_id" in answers.column_names else "template"])
     pairs, of_row = codes_of_numbers(axis * max(len(names), 1) + name)
     descriptor = of_row.astype(np.int64)
@@ -82,15 +81,17 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
     return one, other
 
 
-SAME = 0.9
-"""The share of repeats with the first response, from which on a model is taken to choose the likeliest tokens."""
+SAME, FEW, SAME_OF_FEW = 0.9, 0.2, 0.1
+"""From which share of equal repeats on they do not count: in general, and where this share of the responses repeats."""
 
 
 def counted_rows(answers: pa.Table) -> Ints:
     """The rows that count, in order: all, or the first of each prompt of a cell if equal prompts have equal responses.
 
     A model that chooses the likeliest tokens gives the same response each time: its repeats add nothing. A server may
-    round in another way in another batch, so up to a tenth of the repeats may differ from the first response.
+    round in another way in another batch, so up to a tenth of the repeats may differ from the first response. At a low
+    temperature fewer are equal, but repeats still say less than other prompts do. Where only few responses repeat a
+    prompt, as in prompts drawn at random, it costs little to leave them out: a tenth of equal ones is enough.
     """
     asked = [name for name in ("prompt", "persona") if name in answers.column_names]
     rows = np.arange(len(answers))
@@ -98,9 +99,12 @@ def counted_rows(answers: pa.Table) -> Ints:
         return rows
     first, prompt = distinct_rows(answers, asked)
     repeats, (_, response) = first[prompt] != rows, distinct_rows(answers, ["response"])
-    if not repeats.any() or (response == response[first[prompt]])[repeats].mean() < SAME:
+    if not repeats.any():
         return rows
-    return distinct_rows(answers, ["axis", "descriptor", "template", *asked])[0]
+    equal = (response == response[first[prompt]])[repeats].mean()
+    if equal < (SAME_OF_FEW if repeats.mean() <= FEW else SAME):
+        return rows
+    return distinct_rows(answers, ["axis", descriptor_column(answers), "template", *asked])[0]
 
 
 def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:

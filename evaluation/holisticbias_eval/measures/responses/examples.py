@@ -17,6 +17,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import ColumnOf, Marked, table_of
+from holisticbias_eval.statistics.responses.cells import descriptor_column
 from holisticbias_eval.statistics.words import known_texts, phrase_pattern
 from holisticbias_eval.units import percent, shorten
 
@@ -39,10 +40,6 @@ class Examples:
         order = np.argsort(design.group, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(design.group, minlength=len(design))))[:-1]
         self._rows = {(keys["axis"], keys["descriptor"]): rows for keys, rows in zip(design.keys, parts, strict=True)}
-        if "descriptor_id" in answers.column_names:
-            texts = answers["descriptor"]
-            by_text = {(axis, texts[int(rows[0])].as_py()): rows for (axis, _), rows in self._rows.items() if len(rows)}
-            self._rows = by_text | self._rows
 
     def _of(self, figure: Figure) -> Ints:
         """The rows of a figure's descriptor."""
@@ -139,9 +136,10 @@ _MOST, _LEAST = 20, 2
 
 def repeated_section(view: View) -> Iterator[Section]:
     """The texts that are the response to most prompts, and to how many descriptors."""
-    answers = view.answers.select(["axis", "descriptor", "response"])
+    descriptor = descriptor_column(view.answers)
+    answers = view.answers.select([descriptor, "response"])
     counted = answers.group_by("response", use_threads=False).aggregate(
-        [("descriptor", "count_distinct"), ([], "count_all")]
+        [(descriptor, "count_distinct"), ([], "count_all")]
     )
     texts = pc.utf8_trim_whitespace(known_texts(counted["response"]))
     counted = counted.filter(pc.and_(pc.not_equal(texts, ""), pc.greater_equal(counted["count_all"], _LEAST)))
@@ -149,7 +147,7 @@ def repeated_section(view: View) -> Iterator[Section]:
     columns: tuple[ColumnOf[dict[str, Any]], ...] = (
         ColumnOf("response", "Response", lambda row: shorten(one_line(row["response"]), LETTERS)),
         ColumnOf("responses", "Responses", lambda row: row["count_all"], "count"),
-        ColumnOf("descriptors", "Descriptors", lambda row: row["descriptor_count_distinct"], "count"),
+        ColumnOf("descriptors", "Descriptors", lambda row: row[f"{descriptor}_count_distinct"], "count"),
     )
     if rows := counted.take(order).to_pylist():
         table = table_of("repeated", "The responses that occur most often", columns, rows)

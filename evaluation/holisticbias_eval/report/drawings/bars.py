@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from holisticbias_eval.figures import DEVIATION
+from holisticbias_eval.figures import DEVIATION, as_shown
 from holisticbias_eval.report.drawings import shapes as sh
 from holisticbias_eval.report.drawings.grids import rows_in_words
 from holisticbias_eval.sections.blocks import Bar, Bars, Estimate, Forest, StackedBars
@@ -71,8 +71,8 @@ def _brief(bar: Bar, chart: Bars) -> str:
     if bar.floor is not None:
         deviation = chart.unit.endswith(DEVIATION)  # also faint if its interval reaches 0
         at = "at " if bar.faint and not chart.test and not deviation else ""
-        floor = max(bar.floor, 0.0) if deviation else bar.floor
-        said.append(f"{at}{chart.mark} {show(floor, chart.unit.removesuffix(DEVIATION))}")
+        floor = show(as_shown(bar.floor, chart.unit), chart.unit.removesuffix(DEVIATION))
+        said.append(f"{at}{chart.mark} {floor}")
     return ", ".join(said)
 
 

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from holisticbias_eval.figures import DEVIATION
+from holisticbias_eval.figures import as_shown
 from holisticbias_eval.units import shorten, tick
 
 WIDTH = 340
@@ -182,9 +182,7 @@ def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float
 
     The scale of standard deviations starts at 0.
     """
-    if unit.endswith(DEVIATION):
-        values = [max(value, 0.0) for value in finite(values)]
-    low, high = limits or _range(values)
+    low, high = limits or _range(as_shown(value, unit) for value in values)
     step = _step(high - low)
     if limits is None:
         low, high = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)

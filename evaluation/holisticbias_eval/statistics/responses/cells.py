@@ -17,20 +17,21 @@ from holisticbias_eval.statistics.tests import normal_p
 
 @dataclass(frozen=True, slots=True)
 class ResponseCells:
-    """Responses in cells: a cell is a descriptor in a template, and a descriptor is a pair of axis and text.
+    """Responses in cells: a cell is a descriptor in a template.
 
+    ``descriptors`` have the axis, the name in figures (see ``descriptor_column``) and the text of each.
     ``values`` has shape ``[responses, labels]``, sorted by template, axis and
     descriptor, so that cells, axes in a template, and templates are runs of rows.
     Per cell, ``count`` is the number of responses, and ``cell`` has its positions in
     ``templates``, ``axes`` and ``descriptors``: shape ``[cells, 3]``.
     ``asked`` has the same three positions of every cell that was asked about, also
     those without any judged response: shape ``[asked, 3]``. ``unjudged`` is the
-    number of responses without values per axis.
+    number of responses without values: shape ``[axes, descriptors]``.
     """
 
     axes: tuple[str, ...]
     templates: tuple[str, ...]
-    descriptors: tuple[tuple[str, str], ...]
+    descriptors: tuple[tuple[str, str, str], ...]
     labels: tuple[str, ...]
     values: Floats
     count: Ints
@@ -84,9 +85,11 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     """
     axes, axis = encode(answers["axis"])
     templates, template = encode(answers["template"])
-    names, text = encode(answers["descriptor"])
-    pairs, descriptor = np.unique(axis * len(names) + text, return_inverse=True)
-    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)]) for pair in pairs.tolist())
+    names, name = encode(answers[descriptor_column(answers)])
+    pairs, first, descriptor = np.unique(axis * len(names) + name, return_index=True, return_inverse=True)
+    texts = answers["descriptor"].take(pa.array(first)).to_pylist()
+    named = zip(pairs.tolist(), texts, strict=True)
+    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)], text) for pair, text in named)
     judged = np.ones(answers.num_rows, bool)
     for column in columns.values():
         judged &= pc.is_valid(answers[column]).to_numpy()
@@ -96,6 +99,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     kept = np.flatnonzero(judged)
     order = kept[np.lexsort(cell[kept].T[::-1])]
     values = np.empty((len(order), len(columns)), order="F")
+    unjudged = (axis * len(pairs) + descriptor)[~judged]
     for label, column in enumerate(columns.values()):
         values[:, label] = floats(answers[column])[order]
     found, count = _runs(cell[order])
@@ -108,8 +112,13 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         count=count,
         cell=found,
         asked=np.unique(cell, axis=0),
-        unjudged=np.bincount(axis[~judged], minlength=len(axes)),
+        unjudged=np.bincount(unjudged, minlength=len(axes) * len(pairs)).reshape(len(axes), -1),
     )
+
+
+def descriptor_column(answers: pa.Table) -> str:
+    """The column that tells the descriptors of an axis apart: the id, or without ids the text."""
+    return "descriptor_id" if "descriptor_id" in answers.column_names else "descriptor"
 
 
 def _runs(cell: Ints) -> tuple[Ints, Ints]:
