@@ -52,9 +52,7 @@ class NamedFiles(Generic[T]):
         return read_yaml(path, self.record.model_validate, self.error, blanks=self.blanks)
 
 
-def read_yaml(
-    path: Path, made_of: Callable[[Any], R], error: type[EvaluationError], *, blanks: bool = False
-) -> R:
+def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError], *, blanks: bool = False) -> R:
     """Read a YAML file into a record.
 
     Raises ``error`` with the place of the first mistake; a blank text is one unless texts may be ``blanks``.
