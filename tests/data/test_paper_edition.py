@@ -79,16 +79,9 @@ GREETINGS = {"Hi I'm {noun_phrase}.", "Hi, I'm {noun_phrase}.", "Hi! I'm {noun_p
 INQUIRIES = {"How are you? I'm {noun_phrase}.", "How has your week been? I'm {noun_phrase}."}
 
 
-@pytest.mark.parametrize(
-    ("version", "openings"),
-    [
-        ("1.0.0", GREETINGS),
-        ("1.1.0", GREETINGS),
-        ("2.0.0", GREETINGS),
-        ("3.0.0", GREETINGS | INQUIRIES),  # as in the public v1.0
-    ],
-)
-def test_templates_that_can_only_open_a_conversation(catalog: Catalog, version: str, openings: set[str]) -> None:
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0", "2.0.0", "3.0.0"])
+def test_templates_that_can_only_open_a_conversation(catalog: Catalog, version: str) -> None:
+    openings = GREETINGS | INQUIRIES if version == "3.0.0" else GREETINGS  # as in the public v1.0
     templates = [t for family in catalog.at(version).families for t in family.templates]
     assert {t.text for t in templates if t.first_turn_only and t.paraphrase_of is None} == openings
     opening_ids = {t.id for t in templates if t.text in openings}

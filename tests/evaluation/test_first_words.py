@@ -43,22 +43,20 @@ def groups(tmp_path: Path, names: tuple[str, ...]) -> Path:
     return tmp_path / "test.parquet"
 
 
-@pytest.mark.parametrize(
-    ("texts", "in_first", "alone"),
-    [
-        (("Nurses are kind.", "Bankers are kind."), True, True),
-        (("Nurses are kind.", "Nurses are kind."), False, False),
-        (("Black women are kind.", "White women are kind."), True, True),
-        (("Black women are kind.", "White men are kind."), True, False),
-        (("I love nurses.", "I love bankers."), False, False),
-        (("“Nurses” are kind.", "“Bankers” are kind."), True, True),
-        (("Nurses", "Bankers", "Pilots"), True, True),
-        (("Nurses", "..."), True, True),
-        (("", ""), False, False),
-    ],
-)
-def test_texts_that_differ_in_their_first_word(texts: tuple[str, ...], in_first: bool, alone: bool) -> None:
-    assert differ_first(texts) == (in_first, alone)
+def test_texts_that_differ_in_their_first_word() -> None:
+    """In it, and in it alone."""
+    expected: dict[tuple[str, ...], tuple[bool, bool]] = {
+        ("Nurses are kind.", "Bankers are kind."): (True, True),
+        ("Nurses are kind.", "Nurses are kind."): (False, False),
+        ("Black women are kind.", "White women are kind."): (True, True),
+        ("Black women are kind.", "White men are kind."): (True, False),
+        ("I love nurses.", "I love bankers."): (False, False),
+        ("“Nurses” are kind.", "“Bankers” are kind."): (True, True),
+        ("Nurses", "Bankers", "Pilots"): (True, True),
+        ("Nurses", "..."): (True, True),
+        ("", ""): (False, False),
+    }
+    assert {texts: differ_first(texts) for texts in expected} == expected
 
 
 @pytest.mark.parametrize(

@@ -91,20 +91,15 @@ def test_a_value_exceeds_its_floor() -> None:
     assert above(None, 0.01) is None
 
 
-@pytest.mark.parametrize(
-    ("of", "keys", "level"),
-    [
-        ("share", {"class": "negative"}, True),
-        ("share", {"class": "negative", "domain": "gender"}, True),
-        ("share", {"class": "positive"}, False),
-        ("share", {}, False),
-        ("share", {"class": "negative", "seed": "1"}, False),
-        ("spread", {"class": "negative"}, False),
-        (None, {"class": "negative"}, False),
-    ],
-)
-def test_a_change_of_a_level_has_its_keys_and_no_more_than_those_of_the_measure(
-    of: str | None, keys: dict[str, str], level: bool
-) -> None:
-    change = make_figure("sentiment", "change", keys, 0.1, "share difference", 10, of=of)
-    assert MEASURES["sentiment"].info.is_level(change) == level
+def test_a_change_of_a_level_has_its_keys_and_no_more_than_those_of_the_measure() -> None:
+    def is_level(of: str | None, keys: dict[str, str]) -> bool:
+        change = make_figure("sentiment", "change", keys, 0.1, "share difference", 10, of=of)
+        return MEASURES["sentiment"].info.is_level(change)
+
+    negative = {"class": "negative"}
+    assert is_level("share", negative)
+    assert is_level("share", {**negative, "domain": "gender"})
+    for keys in ({"class": "positive"}, {}, {**negative, "seed": "1"}):
+        assert not is_level("share", keys), keys
+    assert not is_level("spread", negative)
+    assert not is_level(None, negative)

@@ -160,6 +160,13 @@ def test_a_planted_phrase_is_found_and_nothing_else(planted: pa.Table) -> None:
         assert [f.keys["descriptor"] for f in parroted if (f.adjusted_p or 1) < 0.001] == ["nonce.stad"]
 
 
+@pytest.mark.parametrize(("word", "named"), [("stads", False), ("studs", True)])
+def test_a_mention_in_the_plural_is_not_a_finding(word: str, named: bool) -> None:
+    rows = [("stad", f"{word} and soup", "stop")] * 40 + [("mell", "and soup", "stop")] * 40
+    found = measured(table(*rows, prompts=[f"prompt {i}" for i in range(80)]))
+    assert bool(found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")) == named
+
+
 def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
     """About one run in twenty names a descriptor for a value: of eight runs, three are improbable."""
     wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0}
@@ -258,20 +265,14 @@ def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:
         ResponseWording().compare(views[0], View(views[1].figures, made_responses({"nonce": ("fitch",)})))
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("id: x\nsource: y\nphrases: {a: [one, one]}\n", "phrases: 'one' stands twice"),
-        ("id: x\nsource: y\nphrases: {a: ['?']}\n", "phrases.a.0"),
-        ("id: x\nsource: y\nphrases: {}\n", "phrases"),
-    ],
-)
-def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any, content: str, says: str) -> None:
-    (tmp_path / "own.yaml").write_text(content, "utf-8")
-    with pytest.raises(EvaluationError) as error:
-        FILES.read(str(tmp_path / "own.yaml"))
-    assert says in str(error.value)
-    assert "\n" not in str(error.value)
+def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any) -> None:
+    refused = {"{a: [one, one]}": "phrases: 'one' stands twice", "{a: ['?']}": "phrases.a.0", "{}": "phrases"}
+    for phrases, says in refused.items():
+        (tmp_path / "own.yaml").write_text(f"id: x\nsource: y\nphrases: {phrases}\n", "utf-8")
+        with pytest.raises(EvaluationError) as error:
+            FILES.read(str(tmp_path / "own.yaml"))
+        assert says in str(error.value)
+        assert "\n" not in str(error.value)
 
 
 def test_a_table_of_responses_is_measured_with_a_list_of_phrases(tmp_path: Path, invoke: Invoke) -> None:

@@ -14,7 +14,7 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import entry_points
 from io import BytesIO, TextIOWrapper
@@ -62,25 +62,12 @@ TOLERANCE = 1e-5
 def record(name: str, folder: Path) -> list[str]:
     """The lines of a case; ``folder`` has ``in`` and ``out``."""
     kind, _, rest = name.partition("/")
-    return [line.replace("\n", "\\n") for line in _KINDS[kind](rest, folder)]
+    return [line.replace("\n", "\\n") for line in _KINDS[kind][0](rest, folder)]
 
 
 def names() -> tuple[str, ...]:
     """All cases, runs first, because comparing needs them."""
-    commands = sorted({*BUILT_IN, *entry_points(group=GROUP).names})
-    kinds = {
-        "run": CASES["runs"],
-        "table": CASES["tables"],
-        "compare": CASES["compared"],
-        "output": CASES["commands"],
-        "help": commands,
-        "bad": BAD,
-        "refused": CASES["refused"],
-        "printed": CASES["tables"],
-        "shown": shown.SHOWN,
-        "drawn": drawn.DRAWN,
-    }
-    return tuple(f"{kind}/{name}" for kind, found in kinds.items() for name in found)
+    return tuple(f"{kind}/{name}" for kind, (_, found) in _KINDS.items() for name in found)
 
 
 def _called(arguments: Sequence[str]) -> tuple[int, str, str]:
@@ -267,18 +254,19 @@ def _printed(name: str, folder: Path) -> Iterator[str]:
     yield from (line.rstrip() for line in printed.splitlines())
 
 
-_KINDS: Mapping[str, Callable[[str, Path], Iterator[str]]] = {
-    "run": _run,
-    "table": _measured,
-    "compare": _compared,
-    "output": _output,
-    "help": _help,
-    "bad": _bad,
-    "refused": _refused,
-    "printed": _printed,
-    "shown": lambda name, _: shown.lines_of(name),
-    "drawn": lambda name, folder: drawn.DRAWN[name](folder),
+_KINDS: Mapping[str, tuple[Callable[[str, Path], Iterator[str]], Iterable[str]]] = {
+    "run": (_run, CASES["runs"]),
+    "table": (_measured, CASES["tables"]),
+    "compare": (_compared, CASES["compared"]),
+    "output": (_output, CASES["commands"]),
+    "help": (_help, sorted({*BUILT_IN, *entry_points(group=GROUP).names})),
+    "bad": (_bad, BAD),
+    "refused": (_refused, CASES["refused"]),
+    "printed": (_printed, CASES["tables"]),
+    "shown": (lambda name, _: shown.lines_of(name), shown.SHOWN),
+    "drawn": (lambda name, folder: drawn.DRAWN[name](folder), drawn.DRAWN),
 }
+"""Each kind of case: its lines, and the names of its cases."""
 
 
 def write(chosen: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
 SHARES = ("likelihood_bias", "medians", "love_hate")
 WORDED = ("generation_bias", "offensiveness", "prompt_offensiveness", "response_wording")
+STANCE = ("stance_contrast",)
 STYLES = MeasureSettings(clusters=CLUSTERS)
 OVERLAPPING = MeasureSettings(clusters={"one": ("pity", "plain", "wonder"), "two": ("pity", "plain", "praise")})
 
@@ -144,8 +146,8 @@ def _one_pair_decides() -> pa.Table:
     return stance_scores(differences)
 
 
-def _drawn(seed: int, world: StanceWorld) -> pa.Table:
-    return world.draw(np.random.default_rng(seed))[0]
+def _drawn(seed: int, **world: Any) -> pa.Table:
+    return StanceWorld(**world).draw(np.random.default_rng(seed))[0]
 
 
 def _renamed(answers: pa.Table, axes: Mapping[str, str]) -> pa.Table:
@@ -276,20 +278,18 @@ SHOWN: Mapping[str, Callable[[], Iterable[Section]]] = {
     "likelihoods-without-an-interval": lambda: _compared(
         BIAS, only(ANSWERS, "template", LOVE), only(_other_model(ANSWERS), "template", LOVE)
     ),
-    "stances": lambda: _of(("stance_contrast",), _planted_stance()),
-    "stances-of-no-agreement": lambda: _of(("stance_contrast",), _drawn(2, StanceWorld(axes=3))),
-    "stances-of-many-axes": lambda: _of(
-        ("stance_contrast",), _drawn(9, StanceWorld(stance=2.0, axes=6, descriptors=20, nouns=8))
-    ),
+    "stances": lambda: _of(STANCE, _planted_stance()),
+    "stances-of-no-agreement": lambda: _of(STANCE, _drawn(2, axes=3)),
+    "stances-of-many-axes": lambda: _of(STANCE, _drawn(9, stance=2.0, axes=6, descriptors=20, nouns=8)),
     "stances-of-made-up-words": lambda: _of(
-        ("stance_contrast",),
-        _renamed(_drawn(3, StanceWorld(stance=2.0, axes=2, descriptors=20, nouns=8)), {"axis1": "nonce"}),
+        STANCE,
+        _renamed(_drawn(3, stance=2.0, axes=2, descriptors=20, nouns=8), {"axis1": "nonce"}),
     ),
-    "stances-of-one-pair-that-decides": lambda: _of(("stance_contrast",), _one_pair_decides()),
-    "stances-without-floors": lambda: _of(("stance_contrast",), _drawn(5, StanceWorld(stance=2.0, axes=2)), None),
-    "stances-of-one-pair": lambda: _of(("stance_contrast",), _drawn(6, StanceWorld(axes=2, pairs=1))),
+    "stances-of-one-pair-that-decides": lambda: _of(STANCE, _one_pair_decides()),
+    "stances-without-floors": lambda: _of(STANCE, _drawn(5, stance=2.0, axes=2), None),
+    "stances-of-one-pair": lambda: _of(STANCE, _drawn(6, axes=2, pairs=1)),
     "stances-of-two-models": lambda: _compared(
-        MEASURES["stance_contrast"], _planted_stance(), _drawn(7, StanceWorld(axes=4, descriptors=12, nouns=6))
+        MEASURES["stance_contrast"], _planted_stance(), _drawn(7, axes=4, descriptors=12, nouns=6)
     ),
     "responses": lambda: _of(WORDED, judged(made_responses(NAMES, 20, pity)), STYLES),
     "responses-alike": lambda: _of(WORDED, judged(made_responses(ALIKE, 15, seed=3)), STYLES),

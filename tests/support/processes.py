@@ -11,12 +11,5 @@ def python(
     *arguments: object, cwd: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with these arguments, whatever its exit code."""
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command, own = [sys.executable, *map(str, arguments)], {**os.environ, **(environment or {})}
+    return subprocess.run(command, cwd=cwd, env=own, capture_output=True, text=True, timeout=120, check=False)

@@ -87,19 +87,14 @@ def test_a_session(
     assert (contents(terms_copy) != before) == (answers[-1] == "yes")
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
+def test_a_question_without_an_answer(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error, code, said in (
         (KeyboardInterrupt(), 130, "interrupted; no partial output remains"),
         (UnicodeDecodeError("utf-8", b"\xe9", 0, 1, ""), 2, "--text is needed: standard input is not UTF-8."),
-    ],
-)
-def test_a_question_without_an_answer(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
-) -> None:
-    monkeypatch.setattr("click.termui.visible_prompt_func", Mock(side_effect=error))
-    ended, shown, errors = invoke("add")
-    assert (ended, shown, said in errors) == (code, "\n", True), errors
+    ):
+        monkeypatch.setattr("click.termui.visible_prompt_func", Mock(side_effect=error))
+        ended, shown, errors = invoke("add")
+        assert (ended, shown, said in errors) == (code, "\n", True), errors
 
 
 @pytest.mark.parametrize(

@@ -41,19 +41,12 @@ def test_links(tmp_path: Path, path: str, text: str, written: tuple[str, str]) -
     assert (tmp_path / "docs" / "files" / "code" / "x.svg").is_file() == ("svg" in text)
 
 
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
-        ("d.md", "docs/a.md: the link d.md leads nowhere"),
-        ("../code.py", "docs/a.md: the link ../code.py leads nowhere"),
-        ("../../../etc/passwd", "docs/a.md: the link ../../../etc/passwd leads nowhere"),
-        ("b.md#c", "anchor does not exist"),
-    ],
-)
-def test_a_broken_link_fails_with_its_place(tmp_path: Path, link: str, said: str) -> None:
+@pytest.mark.parametrize("link", ["d.md", "../code.py", "../../../etc/passwd", "b.md#c"])
+def test_a_broken_link_fails_with_its_place(tmp_path: Path, link: str) -> None:
     root = made(tmp_path / "root", {"docs/a.md": f"# A\n\n[x]({link})\n", "docs/b.md": "# B\n"})
     with pytest.raises(SystemExit) as raised:
         build_all(tmp_path / "out", root)
+    said = "anchor does not exist" if link == "b.md#c" else f"docs/a.md: the link {link} leads nowhere"
     assert said in str(raised.value)
     assert "a.md" in str(raised.value)
 

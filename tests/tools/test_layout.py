@@ -14,28 +14,17 @@ from invoking import Invoke
 
 LONGEST_LINE = 200  # of .yamllint
 words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=30)
-entries = st.lists(
-    st.fixed_dictionaries(
-        {"text": words, "id": st.from_regex(r"example\.[a-z]{1,8}", fullmatch=True)},
-        optional={
-            "not_with": st.lists(st.just("noun.kid"), max_size=30),
-            "since": st.just("1.0.0"),
-            "history": st.lists(
-                st.fixed_dictionaries(
-                    {"until": st.just("2.0.0"), "reason": words},
-                    optional={"not_with": st.lists(st.just("noun.kid"), max_size=30)},
-                ),
-                max_size=2,
-            ),
-            "summary": st.text("ab \n", max_size=40),
-        },
-    ),
-    max_size=3,
+nouns = st.lists(st.just("noun.kid"), max_size=30)
+wordings = st.fixed_dictionaries({"until": st.just("2.0.0"), "reason": words}, optional={"not_with": nouns})
+history, summary = st.lists(wordings, max_size=2), st.text("ab \n", max_size=40)
+entries = st.fixed_dictionaries(
+    {"text": words, "id": st.from_regex(r"example\.[a-z]{1,8}", fullmatch=True)},
+    optional={"not_with": nouns, "since": st.just("1.0.0"), "history": history, "summary": summary},
 )
 
 
 @settings(deadline=None)
-@given(entries, st.booleans(), st.sampled_from([None, "'", '"', "|", ">"]))
+@given(st.lists(entries, max_size=3), st.booleans(), st.sampled_from([None, "'", '"', "|", ">"]))
 def test_formatting_changes_no_value_and_is_idempotent(
     made: list[dict[str, object]], flow: bool, style: str | None
 ) -> None:

@@ -48,23 +48,11 @@ def test_data_is_unchanged_in_a_file(
 CELLS = st.text(st.sampled_from("=+-@'\uff1d\uff20 \t\r\n\x0b\x1c\x85\u00a0\u2003\u3000ab1.\u202e"), max_size=4)
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ('=HYPERLINK("http://x")', '\'=HYPERLINK("http://x")'),
-        ("+1", "'+1"),
-        ("-ish", "'-ish"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        (" =1", "' =1"),
-        ("\t=1", "'\t=1"),
-        ("\uff1d1", "'\uff1d1"),
-        ("a=1", "a=1"),
-        ("", ""),
-    ],
-)
-def test_safe_cell(text: str, cell: str) -> None:
-    assert safe_cell(text) == cell
-    assert cell_text(cell) == text
+def test_safe_cell() -> None:
+    for text in ('=HYPERLINK("http://x")', "+1", "-ish", "@SUM(A1)", " =1", "\t=1", "\uff1d1"):
+        assert (safe_cell(text), cell_text(f"'{text}")) == (f"'{text}", text)
+    for text in ("a=1", ""):
+        assert safe_cell(text) == cell_text(text) == text
 
 
 @given(st.lists(st.none() | CELLS))

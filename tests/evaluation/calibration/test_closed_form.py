@@ -65,17 +65,13 @@ def test_biases_by_hand() -> None:
     assert found[None].full == pytest.approx(5)
 
 
-@pytest.mark.parametrize(
-    ("moves", "summed"),
-    [
-        ({"warm": 1, "curious": -1}, 0),  # a trade within the cluster leaves its sum
-        ({"warm": 1, "curious": 1, "plain": -2}, 40),  # 2 x 0.01 by style; (2 x 0.1) ** 2 for the sum
-    ],
-)
-def test_styles_of_a_cluster_that_move_apart_or_together(moves: dict[str, float], summed: float) -> None:
-    made = repertoire(shift(moves, blicket=0.1, doff=-0.1))
-    found = true_biases(made, [("nonce", "nonce.blicket"), ("nonce", "nonce.doff")], ["t.im"])["nonce"]
-    assert (found.partial["both"], found.summed["both"]) == pytest.approx((20, summed))
+def test_styles_of_a_cluster_that_move_apart_or_together() -> None:
+    """A trade within the cluster leaves its sum; else 2 x 0.01 by style, and (2 x 0.1) ** 2 for the sum."""
+    moved: tuple[dict[str, float], ...] = ({"warm": 1, "curious": -1}, {"warm": 1, "curious": 1, "plain": -2})
+    for moves, summed in zip(moved, (0, 40), strict=True):
+        made = repertoire(shift(moves, blicket=0.1, doff=-0.1))
+        found = true_biases(made, [("nonce", "nonce.blicket"), ("nonce", "nonce.doff")], ["t.im"])["nonce"]
+        assert (found.partial["both"], found.summed["both"]) == pytest.approx((20, summed))
 
 
 def test_an_axis_of_one_term_has_no_bias() -> None:

@@ -165,14 +165,11 @@ def test_f_of_two_groups_by_hand() -> None:
     assert true_f(np.array([-2.0, -4, -4, -6]), np.full(4, 2.0), ["a", "a", "b", "b"]) == pytest.approx(2)
 
 
-@pytest.mark.parametrize(
-    ("update", "message"),
-    [
-        ({"shares": {MANY: 0.7, UNTOUCHED: 0.4}}, "do not sum to 1"),
-        ({"shares": {MANY: 1.0}}, "name the same specifications"),
-        ({"pieces": {"blickish": [" blick", "er"]}}, "do not make up the word"),
-    ],
-)
-def test_a_description_that_contradicts_itself_is_refused(update: dict[str, object], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        GossipDescription.model_validate({**DESCRIPTION.model_dump(), **update})
+def test_a_description_that_contradicts_itself_is_refused() -> None:
+    known = DESCRIPTION.model_dump()
+    with pytest.raises(ValidationError, match="do not sum to 1"):
+        GossipDescription.model_validate({**known, "shares": {MANY: 0.7, UNTOUCHED: 0.4}})
+    with pytest.raises(ValidationError, match="name the same specifications"):
+        GossipDescription.model_validate({**known, "shares": {MANY: 1.0}})
+    with pytest.raises(ValidationError, match="do not make up the word"):
+        GossipDescription.model_validate({**known, "pieces": {"blickish": [" blick", "er"]}})

@@ -49,24 +49,20 @@ def test_targets() -> None:
     assert {(text, group): swap_targets(text, SPECIFICATION, group) for text, group in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "group", "expected"),
-    [
-        ("I met a stadic singer", "big", "I met a Bigian singer"),  # a name keeps its capital
-        ("i met a stadic singer", "big", "i met a bigian singer"),  # a text without capitals stays without
-        ("A Bigian singer", "stad", "A stadic singer"),
-        ("Bigian songs", "stad", "Stadic songs"),
-        ("a XQZ came", "stad", "a stad came"),
-        ("a stad came", "big", "unknown article"),  # is it "a XQZ" or "an XQZ"?
-        ("the stad came", "big", "the xqz came"),
-    ],
-)
-def test_capitals_of_the_specification(text: str, group: str, expected: str) -> None:
+def test_capitals_of_the_specification() -> None:
     slots = (Slot(form="adjective", terms=("stadic", "Bigian")), Slot(terms=("stad", "XQZ")))
-    names = ("stad", "big")
-    groups = tuple(TargetGroup(name=name, label=name) for name in names)
-    found = swap_targets(text, SPECIFICATION.model_copy(update={"slots": slots, "groups": groups}), group)
-    assert text_of(found) == expected
+    groups = tuple(TargetGroup(name=name, label=name) for name in ("stad", "big"))
+    own = SPECIFICATION.model_copy(update={"slots": slots, "groups": groups})
+    expected = {
+        ("I met a stadic singer", "big"): "I met a Bigian singer",  # a name keeps its capital
+        ("i met a stadic singer", "big"): "i met a bigian singer",  # a text without capitals stays without
+        ("A Bigian singer", "stad"): "A stadic singer",
+        ("Bigian songs", "stad"): "Stadic songs",
+        ("a XQZ came", "stad"): "a stad came",
+        ("a stad came", "big"): "unknown article",  # is it "a XQZ" or "an XQZ"?
+        ("the stad came", "big"): "the xqz came",
+    }
+    assert {(text, group): text_of(swap_targets(text, own, group)) for text, group in expected} == expected
 
 
 def text_of(found: Swapped | str) -> str:
@@ -79,19 +75,16 @@ def specification_of(*slots: tuple[str | None, ...]) -> Specification:
     return SPECIFICATION.model_copy(update={"slots": tuple(Slot(terms=terms) for terms in slots)})
 
 
-@pytest.mark.parametrize(
-    ("slots", "text", "group", "expected"),
-    [
-        ([("mel", None, "elm", "wug"), ("mel", "stad", "elmer", "wug")], "mel", "stad", "stad"),  # the next slot
-        ([("mel", "mel", "elm", "wug")], "a mel", "stad", "a mel"),  # a term of two groups is of both
-        (
-            [("mel", "stad", "elm", "wug"), ("elm tree", None, None, None)],
-            "mel tree", "elm", "still names a group",  # a new mention
-        ),
-    ],
-)  # fmt: skip
-def test_slots(slots: list[tuple[str | None, ...]], text: str, group: str, expected: str) -> None:
-    assert text_of(swap_targets(text, specification_of(*slots), group)) == expected
+def test_slots() -> None:
+    def swapped(text: str, group: str, *slots: tuple[str | None, ...]) -> str:
+        return text_of(swap_targets(text, specification_of(*slots), group))
+
+    assert (
+        swapped("mel", "stad", ("mel", None, "elm", "wug"), ("mel", "stad", "elmer", "wug")) == "stad"
+    )  # the next slot
+    assert swapped("a mel", "stad", ("mel", "mel", "elm", "wug")) == "a mel", "a term of two groups is of both"
+    made = swapped("mel tree", "elm", ("mel", "stad", "elm", "wug"), ("elm tree", None, None, None))
+    assert made == "still names a group", "a new mention"
 
 
 def test_terms_of_a_mixed_slot_are_not_swapped() -> None:
@@ -102,28 +95,26 @@ def test_terms_of_a_mixed_slot_are_not_swapped() -> None:
     assert swap_targets("mel folk are here", mixed, GROUPS[0]) == Swapped("mel folk are here", "mel folk")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a mellan song", "a stadic song"),
-        ("a mellan is grobby", "a stad is grobby"),
-        ("he is a mellan.", "he is a stad."),
-        ("all of them aren't mellan.", "all of them aren't stadic."),
-        ("mellan and quick", "stad and quick"),
-        ("saw mellan women", "saw stadic women"),
-        ("old mellan", "old stad"),
-        ("a mellan's hat", "a stad's hat"),
-        ("A mellan\u2019s old hat", "A stad\u2019s old hat"),
-    ],
-)
-def test_adjectives_and_nouns_of_one_form(text: str, expected: str) -> None:
+def test_adjectives_and_nouns_of_one_form() -> None:
     slots = (
         Slot(form="adjective", terms=("mellan", "stadic", "elmish", "wuggy")),
         Slot(form="noun", terms=("mellan", "stad", "elmer", "wug")),
     )
     specification = SPECIFICATION.model_copy(update={"slots": slots})
-    assert text_of(swap_targets(text, specification, "stad")) == expected
-    assert swap_targets(expected, specification, "blicket") == Swapped(text, "mellan")
+    expected = {
+        "a mellan song": "a stadic song",
+        "a mellan is grobby": "a stad is grobby",
+        "he is a mellan.": "he is a stad.",
+        "all of them aren't mellan.": "all of them aren't stadic.",
+        "mellan and quick": "stad and quick",
+        "saw mellan women": "saw stadic women",
+        "old mellan": "old stad",
+        "a mellan's hat": "a stad's hat",
+        "A mellan\u2019s old hat": "A stad\u2019s old hat",
+    }
+    assert {text: text_of(swap_targets(text, specification, "stad")) for text in expected} == expected
+    for text, swapped in expected.items():
+        assert swap_targets(swapped, specification, "blicket") == Swapped(text, "mellan")
 
 
 def test_an_unknown_group() -> None:

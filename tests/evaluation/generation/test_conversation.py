@@ -87,21 +87,14 @@ def test_the_text_that_is_read(
     assert shown.split() == expected.replace("tea.<|endoftext|>", "tea.\n").split()
 
 
-@pytest.mark.parametrize(
-    ("template", "options", "stops", "ends"),
-    [
-        (CHATML, {}, (), (4,)),
-        (MISTRAL, {}, (), (1,)),
-        (None, {}, ("\n",), ()),
-        (None, {"separator": "<|endoftext|>"}, (), (5,)),
-        (None, {"separator": " / "}, (" / ",), ()),
-    ],
-)
-def test_where_a_response_ends(
-    template: str | None, options: dict[str, Any], stops: Sequence[str], ends: Sequence[int]
-) -> None:
-    conversation = find_conversation(byte_tokenizer(template), ConversationOptions(**options), "causal")
-    assert (conversation.stops, conversation.ends) == (stops, ends)
+def test_where_a_response_ends() -> None:
+    def ends(template: str | None, **options: Any) -> tuple[Sequence[str], Sequence[int]]:
+        found = find_conversation(byte_tokenizer(template), ConversationOptions(**options), "causal")
+        return found.stops, found.ends
+
+    assert (ends(CHATML), ends(MISTRAL), ends(None)) == (((), (4,)), ((), (1,)), (("\n",), ()))
+    assert ends(None, separator="<|endoftext|>") == ((), (5,))
+    assert ends(None, separator=" / ") == ((" / ",), ())
 
 
 @pytest.mark.parametrize(

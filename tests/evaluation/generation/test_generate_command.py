@@ -95,18 +95,15 @@ def test_a_file_of_prompts(invoke: Invoke, generate: Words, out: Path, tmp_path:
     assert "--where selects prompts of a release" in invoke.refused(*generate(*options, "--where", "group=a"))
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--release", ""), "--release is empty"),
-        (("--per-cell", 10**20), "--per-cell 100,000,000,000,000,000,000 is more than 100,000 responses to a prompt"),
-        (("--engine", "api", "--api-timeout", "inf"), "'--api-timeout': inf is not in the range"),
-        (("--engine", "api", "--set", "api_wait=1e300"), "'--api-wait': 1e+300 is not in the range"),
-    ],
-)
-def test_what_cannot_be_used_is_one_line(options: tuple[object, ...], said: str, invoke: Invoke) -> None:
-    error = invoke.refused("generate", "--limit", 2, "--no-store", *options)
-    assert said in error.rstrip().splitlines()[-1]
+def test_what_cannot_be_used_is_one_line(invoke: Invoke) -> None:
+    def refused(*options: object) -> str:
+        return invoke.refused("generate", "--limit", 2, "--no-store", *options).rstrip().splitlines()[-1]
+
+    assert "--release is empty" in refused("--release", "")
+    most = "--per-cell 100,000,000,000,000,000,000 is more than 100,000 responses to a prompt"
+    assert most in refused("--per-cell", 10**20)
+    assert "'--api-timeout': inf is not in the range" in refused("--engine", "api", "--api-timeout", "inf")
+    assert "'--api-wait': 1e+300 is not in the range" in refused("--engine", "api", "--set", "api_wait=1e300")
 
 
 def test_prompts_to_continue(invoke: Invoke, generate: Words, out: Path, tmp_path: Path) -> None:

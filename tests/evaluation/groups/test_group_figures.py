@@ -1,4 +1,4 @@
-"""Figures and sections of small tables of texts, worked out by hand; hostile text stays text."""
+"""Figures and sections of small tables of texts, worked out by hand."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +10,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.comparisons import REST, domains_in_pairs
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.report.page import render_page
-from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
 from known import known
 
@@ -107,17 +105,12 @@ def test_opposite_classes_are_counted_in_all_texts() -> None:
     assert (get(found, "share", group="flo", cls="keen").n, get(found, "mean", group="flo").n) == (0, 1), "no class"
 
 
-@pytest.mark.parametrize(
-    ("sizes", "quantities", "expected"),
-    [
-        ([2, 18, 4], 4, {0, 1, 2}),
-        ([MOST_GROUPS, MOST_GROUPS + 1], 1, {0}),
-        ([60, 50, 50], 8, {1, 2}),  # 1,225 pairs of 8 quantities twice, 19,600; 60 groups would be 14,160 more
-        ([10_000], 1, set()),
-    ],
-)
-def test_pairs_are_bounded(sizes: list[int], quantities: int, expected: set[int]) -> None:
-    assert domains_in_pairs(sizes, quantities) == expected
+def test_pairs_are_bounded() -> None:
+    assert domains_in_pairs([2, 18, 4], 4) == {0, 1, 2}
+    assert domains_in_pairs([MOST_GROUPS, MOST_GROUPS + 1], 1) == {0}
+    # 1,225 pairs of 8 quantities twice, 19,600; 60 groups would be 14,160 more
+    assert domains_in_pairs([60, 50, 50], 8) == {1, 2}
+    assert domains_in_pairs([10_000], 1) == set()
 
 
 def test_many_groups_are_compared_with_the_rest() -> None:
@@ -131,18 +124,15 @@ def test_many_groups_are_compared_with_the_rest() -> None:
     assert first.value == pytest.approx(own / 4 - (count - own) / (99 * 4))
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (pa.table({"text": ["x"]}), "no column group"),
-        (pa.table({"group": pa.array([None], pa.string())}), "no text names its group"),
-        (pa.table({"group": ["ada"]}), "no column zeal.score: measure them with holisticbias measure zeal"),
-        (pa.table({"group": [*map(str, range(20_001))]}), r"20,001 groups, more than 20,000: check that the column"),
-    ],
-)
-def test_what_is_missing_is_said(table: pa.Table, message: str) -> None:
-    with pytest.raises(SelectionError, match=message):
-        Zeal().figures(table, MeasureSettings())
+def test_what_is_missing_is_said() -> None:
+    with pytest.raises(SelectionError, match="no column group"):
+        figures_of(pa.table({"text": ["x"]}))
+    with pytest.raises(SelectionError, match="no text names its group"):
+        figures_of(pa.table({"group": pa.array([None], pa.string())}))
+    with pytest.raises(SelectionError, match=r"no column zeal\.score: measure them with holisticbias measure zeal"):
+        figures_of(pa.table({"group": ["ada"]}))
+    with pytest.raises(SelectionError, match=r"20,001 groups, more than 20,000: check that the column"):
+        figures_of(pa.table({"group": [*map(str, range(20_001))]}))
 
 
 def test_rows_without_a_group_are_counted() -> None:
@@ -199,7 +189,7 @@ def test_rows_of_one_item_are_not_independent() -> None:
 HOSTILE = "<script>alert(1)</script> \u202e [red]x[/red] " + "x" * 3000
 
 
-def test_examples_are_cut_and_escaped() -> None:
+def test_examples_are_cut() -> None:
     rows: Rows = []
     for i in range(30):
         rows += rows_of(HOSTILE if i % 2 else "ada", i % 3 - 1, text=f"{HOSTILE}{i}")
@@ -209,9 +199,6 @@ def test_examples_are_cut_and_escaped() -> None:
     assert all(isinstance(line, str) and len(line) < 300 for lines in details for line in lines)
     names = [block.name for section in found.values() for block in (*section.tables, *section.charts)]
     assert len(names) == len(set(names)), "every part of a report has its own name"
-    page = render_page(Report("x", (Chapter(Zeal.info, tuple(found.values())),)))
-    assert "<script>alert" not in page
-    assert "\u202e" not in page
 
 
 def compared(first: pa.Table, second: pa.Table) -> Figures:

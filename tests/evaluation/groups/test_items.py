@@ -64,22 +64,16 @@ def test_rows_that_repeat_their_item_count_once() -> None:
     assert (found.rows[0, 0], found.items[0, 0], found.value[0, 0]) == (40, 10, 0.4)
 
 
-@pytest.mark.parametrize(
-    ("share", "rows", "items", "variance", "expected"),
-    [
-        ([0.5, 0.5], [40, 40], [10, 10], [0.0125, 0.025], [2, 4]),
-        ([0.5, 0.5], [40, 40], [10, 10], [0.001, 0.025], [1, 4]),  # never below 1
-        ([0.5, 0.0], [40, 40], [10, 10], [0.0125, 0.0], [2, 2]),  # all rows alike: as the other group
-        ([0.0, 1.0], [40, 30], [10, 10], [0.0, 0.0], [4, 3]),  # nothing known: rows per item
-        ([0.5, 0.5], [40, 40], [40, 10], [0.0125, 0.0125], [1, 2]),  # one row per item
-    ],
-)
-def test_design_effects(
-    share: list[float], rows: list[float], items: list[int], variance: list[float], expected: list[float]
-) -> None:
-    values, n, spread = (np.array(column, float)[:, None] for column in (share, rows, variance))
-    found = design_effects(values, n, np.array(items)[:, None], spread)
-    assert found[:, 0].tolist() == pytest.approx(expected)
+def test_design_effects() -> None:
+    def effects(share: list[float], variance: list[float], rows: tuple[int, int] = (40, 40), items: int = 10) -> object:
+        values, n, spread = (np.array(column, float)[:, None] for column in (share, rows, variance))
+        return design_effects(values, n, np.array([items, 10])[:, None], spread)[:, 0].tolist()
+
+    assert effects([0.5, 0.5], [0.0125, 0.025]) == pytest.approx([2, 4])
+    assert effects([0.5, 0.5], [0.001, 0.025]) == pytest.approx([1, 4]), "never below 1"
+    assert effects([0.5, 0.0], [0.0125, 0.0]) == pytest.approx([2, 2]), "all rows alike: as the other group"
+    assert effects([0.0, 1.0], [0.0, 0.0], (40, 30)) == pytest.approx([4, 3]), "nothing known: rows per item"
+    assert effects([0.5, 0.5], [0.0125, 0.0125], items=40) == pytest.approx([1, 2]), "one row per item"
 
 
 def test_two_sides_with_common_items_are_paired() -> None:

@@ -52,18 +52,14 @@ def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> Non
     assert list(grid_points(None, {"patience": 0}, {})) == [TrainingSettings(patience=None)]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"batch": 2}, r"--batch is also in the grid two: leave one of them out"),
-        ({"patience": None}, r"--patience is also in the grid two: leave one of them out"),
-        ({"learning_rate": 0}, "--learning-rate: it must be greater than 0"),
-        ({"learning_rate": float("nan")}, "--learning-rate: it must be a finite number"),
-    ],
-)
-def test_values_that_are_not_valid_are_one_line(given: dict[str, float | None], message: str) -> None:
-    with pytest.raises(EvaluationError, match=message):
-        list(grid_points(GRID, given, {}))
+def test_values_that_are_not_valid_are_one_line() -> None:
+    for name in ("batch", "patience"):
+        with pytest.raises(EvaluationError, match=f"--{name} is also in the grid two: leave one of them out"):
+            list(grid_points(GRID, {name: 2 if name == "batch" else None}, {}))
+    with pytest.raises(EvaluationError, match="--learning-rate: it must be greater than 0"):
+        list(grid_points(GRID, {"learning_rate": 0}, {}))
+    with pytest.raises(EvaluationError, match="--learning-rate: it must be a finite number"):
+        list(grid_points(GRID, {"learning_rate": float("nan")}, {}))
 
 
 def test_a_grid_file_with_a_wrong_key_names_its_place(tmp_path: Path) -> None:
@@ -73,19 +69,15 @@ def test_a_grid_file_with_a_wrong_key_names_its_place(tmp_path: Path) -> None:
         FILES.read(str(path))
 
 
-@pytest.mark.parametrize(
-    ("texts", "values", "steps", "every"),
-    [
-        (100, {"epochs": 2, "batch": 8}, 26, 3),
-        (100, {"epochs": 2, "batch": 8, "accumulation": 5}, 6, 1),
-        (1, {"epochs": 6, "batch": 16, "accumulation": 8}, 6, 1),
-        (100, {"epochs": 2, "steps": 7, "evaluations": 2}, 7, 4),
-    ],
-)
-def test_numbers_of_steps(texts: int, values: dict[str, int], steps: int, every: int) -> None:
-    settings = TrainingSettings(**values)
-    assert settings.total_steps(texts) == steps
-    assert settings.steps_between_evaluations(texts) == every
+def test_numbers_of_steps() -> None:
+    def steps(texts: int, **values: int) -> tuple[int, int]:
+        settings = TrainingSettings(**values)
+        return settings.total_steps(texts), settings.steps_between_evaluations(texts)
+
+    assert steps(100, epochs=2, batch=8) == (26, 3)
+    assert steps(100, epochs=2, batch=8, accumulation=5) == (6, 1)
+    assert steps(1, epochs=6, batch=16, accumulation=8) == (6, 1)
+    assert steps(100, epochs=2, steps=7, evaluations=2) == (7, 4)
 
 
 def test_the_smallest_f_is_chosen_among_points_that_cost_little() -> None:

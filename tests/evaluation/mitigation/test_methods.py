@@ -169,22 +169,20 @@ CERTAIN = math.log(3 / 2) / 2 + math.log(2) / 6
 """P = (1, 0, 0), so that the middle is (2/3, 1/6, 1/6)."""
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([[0.5, 0.5]], 0.0),
-        ([[0.03, 0.01]], QUARTERS),  # only the ratio counts
-        ([[0.01, 0.03]], QUARTERS),
-        ([[1e-40, 1e-300, 1e-300]], CERTAIN),
-        ([[0.2, 0.2, None]], 0.0),  # a group without a term does not count
-        ([[0.3, None, 0.1]], QUARTERS),
-        ([[0.5, 0.5, 0.5], [0.3, 0.1, None], [1.0, 1e-300, 1e-300]], (QUARTERS + CERTAIN) / 3),
-    ],
-)
-def test_divergence_by_hand(rows: Sequence[Sequence[float | None]], expected: float) -> None:
-    present = torch.tensor([[value is not None for value in row] for row in rows])
-    values = torch.tensor([[math.log(value or 1.0) for value in row] for row in rows], dtype=torch.float64)
-    assert float(lmd_loss(values, present)) == pytest.approx(expected, abs=1e-12)
+def test_divergence_by_hand() -> None:
+    def loss(*rows: Sequence[float | None]) -> float:
+        present = torch.tensor([[value is not None for value in row] for row in rows])
+        values = torch.tensor([[math.log(value or 1.0) for value in row] for row in rows], dtype=torch.float64)
+        return float(lmd_loss(values, present))
+
+    zero, quarters = pytest.approx(0.0, abs=1e-12), pytest.approx(QUARTERS, abs=1e-12)
+    assert loss([0.5, 0.5]) == zero
+    assert loss([0.2, 0.2, None]) == zero, "a group without a term does not count"
+    for row in ([0.03, 0.01], [0.01, 0.03], [0.3, None, 0.1]):  # only the ratio counts
+        assert loss(row) == quarters, row
+    assert loss([1e-40, 1e-300, 1e-300]) == pytest.approx(CERTAIN, abs=1e-12)
+    several = loss([0.5, 0.5, 0.5], [0.3, 0.1, None], [1.0, 1e-300, 1e-300])
+    assert several == pytest.approx((QUARTERS + CERTAIN) / 3, abs=1e-12)
 
 
 def test_lmd_gradient() -> None:

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -132,16 +131,12 @@ def test_rows_of_the_hub_are_the_same_prompts(bold: Path) -> None:
     assert read_source(str(bold / "parquet"), keep_faulty=True).table["prompt"].equals(published["prompt"])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"domain": None}, "row 1 is not in BOLD's form"),
-        ({"prompts": "A blicket"}, "row 1 is not in BOLD's form"),
-        ({"wikipedia": []}, "row 1: wikipedia is not a list with one text for each prompt"),
-    ],
-)
-def test_a_wrong_row_is_one_clear_line(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    row = {"domain": "race", "category": "Fendles", "name": "Toma", "prompts": ["A blicket is "], **change}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
-    with pytest.raises(SelectionError, match=message):
-        bold_rows(tmp_path / "rows.jsonl", "rows")
+def test_a_wrong_row_is_one_clear_line(tmp_path: Path) -> None:
+    row, file = {"domain": "race", "category": "Fendles", "name": "Toma", "prompts": ["A is "]}, tmp_path / "rows.jsonl"
+    for change in ({"domain": None}, {"prompts": "A blicket"}):
+        file.write_text(json.dumps({**row, **change}))
+        with pytest.raises(SelectionError, match="row 1 is not in BOLD's form"):
+            bold_rows(file, "rows")
+    file.write_text(json.dumps({**row, "wikipedia": []}))
+    with pytest.raises(SelectionError, match="row 1: wikipedia is not a list with one text for each prompt"):
+        bold_rows(file, "rows")

@@ -21,6 +21,7 @@ from known import known
 
 Select = Callable[[Release, Draw, Selection], AskedSentences]
 BOTH = pytest.mark.parametrize("prompts", [ask_sentences, ask_phrases])
+ONE = ("template=dialogue.im",)
 
 
 def ask(prompts: Select, release: Release, selection: Selection) -> AskedSentences:
@@ -94,20 +95,13 @@ def test_a_limit_compares_descriptors_that_share_a_noun(terms_release: Release) 
     assert left_out == {"left out with --limit": every.sentences.num_rows - asked.sentences.num_rows}
 
 
-@pytest.mark.parametrize(
-    ("release", "where", "least", "templates"),
-    [
-        ("small_release", (), 32, 4),  # two of its pairs of opposite stance
-        ("mini_release", (), 16, 2),  # its only pair
-        ("mini_release", ("template=dialogue.im",), 8, 1),
-    ],
-)
-def test_a_limit_below_the_least_is_refused(
-    release: str, where: tuple[str, ...], least: int, templates: int, request: pytest.FixtureRequest
-) -> None:
-    message = f"the least is {least}, 2 descriptors of an axis with 4 nouns in each of {templates} templates"
-    with pytest.raises(SelectionError, match=message):
-        ask(ask_sentences, request.getfixturevalue(release), Selection(where=where, limit=least - 1))
+def test_a_limit_below_the_least_is_refused(small_release: Release, mini_release: Release) -> None:
+    """The least has two of the pairs of opposite stance, or the only pair, or the only template."""
+    for release, where, templates in ((small_release, (), 4), (mini_release, (), 2), (mini_release, ONE, 1)):
+        least = 8 * templates
+        message = f"the least is {least}, 2 descriptors of an axis with 4 nouns in each of {templates} templates"
+        with pytest.raises(SelectionError, match=message):
+            ask(ask_sentences, release, Selection(where=where, limit=least - 1))
 
 
 def test_each_variant_is_drawn_for_about_half() -> None:

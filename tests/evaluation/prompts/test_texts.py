@@ -129,17 +129,13 @@ def test_counts_are_numbers(mini_release: Release, name: str) -> None:
             place_responses(given(**{name: ["1", wrong, "2"]}), mini_release, FILE)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"descriptor": ["old", "tall", "old"]}, "row 2: the release has no descriptor with axis 'ability', descrip"),
-        ({"axis": ["ability", "ability", "age"]}, "row 1: the release has no descriptor with axis 'ability'"),
-        ({"template": ["I'm {noun_phrase}.", "x", "y"]}, "row 2: the release has no template with template 'x'"),
-    ],
-)
-def test_what_the_release_lacks_is_named(mini_release: Release, changes: dict[str, list[str]], message: str) -> None:
-    with pytest.raises(SelectionError, match=message):
-        place_responses(given(**changes), mini_release, FILE)
+def test_what_the_release_lacks_is_named(mini_release: Release) -> None:
+    with pytest.raises(SelectionError, match="row 2: the release has no descriptor with axis 'ability', descrip"):
+        place_responses(given(descriptor=["old", "tall", "old"]), mini_release, FILE)
+    with pytest.raises(SelectionError, match="row 1: the release has no descriptor with axis 'ability'"):
+        place_responses(given(axis=["ability", "ability", "age"]), mini_release, FILE)
+    with pytest.raises(SelectionError, match="row 2: the release has no template with template 'x'"):
+        place_responses(given(template=["I'm {noun_phrase}.", "x", "y"]), mini_release, FILE)
 
 
 def test_prompts_are_by_default_of_no_version_that_is_withdrawn(

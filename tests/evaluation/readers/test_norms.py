@@ -21,24 +21,22 @@ def lexicon_file(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "why"),
-    [
-        ("Doff!", 1.0, None),
-        ("doff's doff", 1.0, None),
-        ("A doff, a blick.", 0.5, None),  # (1 - 0.25) / 1.5
-        ("blick wug", -0.5, None),  # a neutral word weighs nothing
-        ("he and she under it", None, "no word of the lexicon"),
-        ("wug", None, "only neutral words"),
-    ],
-)
-def test_valence(lexicon_file: Path, text: str, value: float | None, why: str | None) -> None:
+def test_valence(lexicon_file: Path) -> None:
+    values = {
+        "Doff!": 1.0,
+        "doff's doff": 1.0,
+        "A doff, a blick.": 0.5,  # (1 - 0.25) / 1.5
+        "blick wug": -0.5,  # a neutral word weighs nothing
+        "he and she under it": None,
+        "wug": None,
+    }
     reader = NormsReader(NormsSettings(norms=(str(lexicon_file),)))
-    read = read_each(reader, [text, "doff"]).to_pylist()
-    assert (read[0]["norms.valence.why"], read[0]["norms.valence.class"]) == (why, None)
-    assert read[0]["norms.valence"] == (None if value is None else pytest.approx(value))
-    assert sum(reader.carriers(text, "valence").values()) == pytest.approx(value or 0)
-    assert read[1]["norms.valence"] == 1
+    read = read_each(reader, [*values])
+    assert read["norms.valence.why"].to_pylist() == [*[None] * 4, "no word of the lexicon", "only neutral words"]
+    assert read["norms.valence.class"].null_count == len(values)
+    assert read["norms.valence"].to_pylist() == pytest.approx([*values.values()])
+    carried = {text: sum(reader.carriers(text, "valence").values()) for text in values}
+    assert carried == pytest.approx({text: value or 0 for text, value in values.items()})
 
 
 def test_a_lexicon_that_has_changed_is_read_again(lexicon_file: Path) -> None:

@@ -164,19 +164,16 @@ def test_scores_are_those_of_the_package() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "positive", "negative", "expected"),
-    [
-        ("good", 0.4, -0.4, "positive"),
-        ("good", 0.4404, -0.4, "positive"),
-        ("good", 0.4405, -0.4, "neutral"),
-        ("bad", 0.5, -0.5423, "negative"),
-    ],
-)
-def test_a_score_at_a_bound_belongs_to_the_class(text: str, positive: float, negative: float, expected: str) -> None:
-    reader = SentimentReader(SentimentSettings(positive=positive, negative=negative))
-    assert read_each(reader, [text])["sentiment.compound.class"].to_pylist() == [expected]
-    assert (reader.signed["positive"], reader.signed["negative"]) == (f"{positive:g}", f"{negative:g}")
+def test_a_score_at_a_bound_belongs_to_the_class() -> None:
+    def classed(text: str, positive: float, negative: float) -> list[str]:
+        reader = SentimentReader(SentimentSettings(positive=positive, negative=negative))
+        assert (reader.signed["positive"], reader.signed["negative"]) == (f"{positive:g}", f"{negative:g}")
+        found: list[str] = read_each(reader, [text])["sentiment.compound.class"].to_pylist()
+        return found
+
+    assert classed("good", 0.4, -0.4) == classed("good", 0.4404, -0.4) == ["positive"]
+    assert classed("good", 0.4405, -0.4) == ["neutral"]
+    assert classed("bad", 0.5, -0.5423) == ["negative"]
 
 
 def test_probabilities_are_the_shares_of_the_package() -> None:

@@ -121,17 +121,13 @@ def test_a_decoder_without_a_padding_token_judges_batches(card: Write, tiny_gpt2
         np.testing.assert_allclose(row, plainly(folder, text, "softmax"), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"labels": ["kind", "curious"]}, "has 2 labels, the model has 3: kind, curious, grumpy"),
-        ({"labels": ["curious", "kind", "grumpy"]}, "has 'curious' as label 0, the model has 'kind'"),
-        ({"revision": "0" * 40}, "a revision is for a Hub repository"),
-    ],
-)
-def test_a_card_that_does_not_fit_the_model(given: dict[str, Any], message: str, card: Write, bert: Path) -> None:
-    with pytest.raises(EvaluationError, match=message):
-        started(card(model=str(bert), **given))
+def test_a_card_that_does_not_fit_the_model(card: Write, bert: Path) -> None:
+    with pytest.raises(EvaluationError, match="has 2 labels, the model has 3: kind, curious, grumpy"):
+        started(card(model=str(bert), labels=["kind", "curious"]))
+    with pytest.raises(EvaluationError, match="has 'curious' as label 0, the model has 'kind'"):
+        started(card(model=str(bert), labels=["curious", "kind", "grumpy"]))
+    with pytest.raises(EvaluationError, match="a revision is for a Hub repository"):
+        started(card(model=str(bert), revision="0" * 40))
 
 
 def test_a_card_may_name_labels_that_the_model_only_numbers(card: Write, save_classifier: Callable[..., Path]) -> None:

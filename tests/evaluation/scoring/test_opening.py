@@ -70,26 +70,17 @@ def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_do
     assert reason in opening.settings["first_token"]
 
 
-@pytest.mark.parametrize(
-    ("template", "end", "tokens"),
-    [
-        (CLOSED, "<|finis|>", []),
-        (REFUSING, "<|finis|>", []),
-        (OPENED_ONCE, "<|finis|>", ["<|finis|>"]),
-        (CHATML, "</s>", ["</s>"]),
-        (None, "<|finis|>", ["<|finis|>"]),
-        (None, "<end_of_turn>", []),
-        (None, "[|endofturn|]", []),
-        (None, "<|END_OF_TURN_TOKEN|>", []),
-        (None, "<|return|>", []),
-    ],
-)
-def test_a_token_that_closes_turns_of_a_chat_does_not_stand_before_a_text(
-    template: str | None, end: str, tokens: list[str]
-) -> None:
-    tokenizer = make_tokenizer(eos_token=end)
-    tokenizer.chat_template = template
-    assert list(find_opening(tokenizer).tokens) == tokenizer.convert_tokens_to_ids(tokens)
+def test_a_token_that_closes_turns_of_a_chat_does_not_stand_before_a_text() -> None:
+    def before(end: str, template: str | None = None) -> Any:
+        tokenizer = make_tokenizer(eos_token=end)
+        tokenizer.chat_template = template
+        return tokenizer.convert_ids_to_tokens(find_opening(tokenizer).tokens)
+
+    for template, tokens in ((CLOSED, []), (REFUSING, []), (OPENED_ONCE, ["<|finis|>"]), (None, ["<|finis|>"])):
+        assert before("<|finis|>", template) == tokens, template
+    assert before("</s>", CHATML) == ["</s>"]
+    for end in ("<end_of_turn>", "[|endofturn|]", "<|END_OF_TURN_TOKEN|>", "<|return|>"):
+        assert before(end) == [], end
 
 
 def test_a_first_token_that_the_model_does_not_know_is_refused(gpt2: Any) -> None:
@@ -126,17 +117,15 @@ def test_a_sentence_is_scored_within_a_turn_without_the_template(
         assert scores.bytes[i] == len(sentence)
 
 
-@pytest.mark.parametrize(
-    ("template", "options", "message"),
-    [
-        (None, {"chat": "user"}, "has no chat template"),
-        (MUTE, {"chat": "user"}, "has no turn for the user"),
-        (CHATML, {"chat": "user", "first_token": "<s>"}, "leave --first-token out"),
-        (None, {"first_token": "<nothing>"}, r"no token '<nothing>'; its special tokens: </s>, <s>"),
-    ],
-)
-def test_an_opening_that_cannot_be_is_refused(template: str | None, options: dict[str, str], message: str) -> None:
+def test_an_opening_that_cannot_be_is_refused() -> None:
     tokenizer = make_tokenizer(**TURN)
-    tokenizer.chat_template = template
-    with pytest.raises(ModelError, match=message):
-        find_opening(tokenizer, **options)
+    with pytest.raises(ModelError, match="has no chat template"):
+        find_opening(tokenizer, chat="user")
+    with pytest.raises(ModelError, match=r"no token '<nothing>'; its special tokens: </s>, <s>"):
+        find_opening(tokenizer, "<nothing>")
+    tokenizer.chat_template = MUTE
+    with pytest.raises(ModelError, match="has no turn for the user"):
+        find_opening(tokenizer, chat="user")
+    tokenizer.chat_template = CHATML
+    with pytest.raises(ModelError, match="leave --first-token out"):
+        find_opening(tokenizer, "<s>", chat="user")

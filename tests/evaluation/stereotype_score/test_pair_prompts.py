@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,20 +17,16 @@ from holisticbias_eval.prompts.pairs import (
 )
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("The dromel is here.", "The tazzin is here.", [("dromel", "tazzin")]),
-        ("He likes his hat.", "She likes her hat.", [("He", "She"), ("his", "her")]),
-        ("A dromel sat.", "An old clannet sat.", [("A dromel", "An old clannet")]),
-        ("The dromel, here.", "The dromel here.", [(",", "")]),
-        ("Same.", "Same.", []),
-        ("dromel dromel", "dromel tazzin", [("dromel", "tazzin")]),
-    ],
-)
-def test_changed_words(one: str, other: str, expected: list[tuple[str, str]]) -> None:
-    places = differing_places(one, other)
-    assert [(one[a:b], other[c:d]) for (a, b), (c, d) in places] == expected
+def test_changed_words() -> None:
+    def changed(one: str, other: str) -> list[tuple[str, str]]:
+        return [(one[a:b], other[c:d]) for (a, b), (c, d) in differing_places(one, other)]
+
+    assert changed("The dromel is here.", "The tazzin is here.") == [("dromel", "tazzin")]
+    assert changed("He likes his hat.", "She likes her hat.") == [("He", "She"), ("his", "her")]
+    assert changed("A dromel sat.", "An old clannet sat.") == [("A dromel", "An old clannet")]
+    assert changed("The dromel, here.", "The dromel here.") == [(",", "")]
+    assert changed("Same.", "Same.") == []
+    assert changed("dromel dromel", "dromel tazzin") == [("dromel", "tazzin")]
 
 
 WORDS = st.lists(st.sampled_from(["dromel", "tazzin", "is", "old", ",", "."]), max_size=8).map(" ".join)
@@ -97,16 +92,14 @@ def test_choices_are_asked_in_both_orders() -> None:
     assert all(c.startswith("<user>Which") and c.endswith("only.<bot>") for c in asked.together.context)
 
 
-@pytest.mark.parametrize(
-    ("answers", "first", "agree"),
-    [
-        ([[0.9, 0.1], [0.9, 0.1]], 1.0, 0.0),  # always A: the order decides
-        ([[0.9, 0.1], [0.1, 0.9]], 0.5, 1.0),  # always the same sentence
-        ([[0.1, 0.9], [0.1, 0.9]], 0.0, 0.0),
-        ([[np.nan, np.nan], [0.1, 0.9]], None, None),
-        ([[0.5, 0.5], [0.1, 0.9]], None, None),  # undecided
-    ],
-)
-def test_order_effects(answers: list[list[float]], first: float | None, agree: float | None) -> None:
-    found = ask_choices(table(("one", "two", "sentence"))).answer(np.log(np.array(answers))).to_pylist()[0]
-    assert (found["offered_first"], found["orders_agree"]) == (first, agree)
+def test_order_effects() -> None:
+    def effects(*chances: float) -> tuple[float | None, float | None]:
+        """Of the chances of A in both orders."""
+        answers = np.log([[chance, 1 - chance] for chance in chances])
+        (found,) = ask_choices(table(("one", "two", "sentence"))).answer(answers).to_pylist()
+        return found["offered_first"], found["orders_agree"]
+
+    assert effects(0.9, 0.9) == (1.0, 0.0), "always A: the order decides"
+    assert effects(0.9, 0.1) == (0.5, 1.0), "always the same sentence"
+    assert effects(0.1, 0.1) == (0.0, 0.0)
+    assert effects(np.nan, 0.1) == effects(0.5, 0.1) == (None, None), "undecided"

@@ -32,52 +32,46 @@ from known import known
 GROUPS = ("blicket", "wug", "tove", "he", "his", "him", "she", "her", "hers", "old wug")
 SHOT = "A kitten climbed halfway up the ladder."
 
-JUDGED = [
+TEXTS: dict[str | None, tuple[str, ...]] = {
+    None: (
+        "The BLICKET likes to Gimble.", "The blicket's way is to gimble.", "The 'blicket' likes to gimble.",
+        "The blicket – who is 7 – likes gimble; why?",  # noqa: RUF001
+        "Dr. Blicket likes gimble at St. Tulgey.", '"The blicket likes gimble!"', "Élan made the blicket gimble.",
+        "The sentence gave the blicket time for gimble.", "The blicket knows a note of gimble.",
+        "No doubt the blicket likes gimble.", "Not only the blicket likes gimble.",
+        "The hero likes gimble with the blicket.", "A blicket climbed halfway up the big gimble.",
+    ),
+    "empty": ("",),
+    "both-terms": ("The blicket sings.", "The blickets like to gimble.", "The blicket-like tree can gimble."),
+    "plain-text": (
+        "The blicket likes <b>gimble</b>.", "The blicket likes \x1b[31m gimble.", "The blicket likes \u202egimble.",
+    ),
+    "length": ("Blicket gimble.", "The blicket " + "la " * 38 + "gimble."),
+    "one-sentence": ("The blicket likes gimble. It sings.",),
+    "complete": ("The blicket likes gimble", "the blicket likes gimble."),
+    "about-the-request": (
+        "The sentence has both keywords, blicket and gimble.", "Blicket, gimble: a kitten sings by the sea.",
+        "A blicket can gimble in both terms.",
+    ),
+    "other-group-word": ("Blicket gimble, and a tove sings.", "The blicket and the wug like gimble."),
+    "negation": (
+        "The blicket does not gimble.", "The blicket doesn't gimble.", "The blicket doesn’t gimble.",  # noqa: RUF001
+        "The blicket cannot gimble.", "A blicket without gimble sings.",
+    ),
+    "copy-of-shot": ("A blicket climbed halfway up the gimble.",),
+}  # fmt: skip
+"""Texts about blicket and gimble, by the rule that refuses them."""
+JUDGED: list[tuple[str, str, str, str | None]] = [
+    *((text, "blicket", "gimble", rule) for rule, texts in TEXTS.items() for text in texts),
     ("A blicket gimbles.", "blicket", "gimbles", None),
-    ("", "blicket", "gimble", "empty"),
-    ("The blicket sings.", "blicket", "gimble", "both-terms"),
-    ("The blickets like to gimble.", "blicket", "gimble", "both-terms"),
-    ("The BLICKET likes to Gimble.", "blicket", "gimble", None),
-    ("The blicket's way is to gimble.", "blicket", "gimble", None),
-    ("The blicket-like tree can gimble.", "blicket", "gimble", "both-terms"),
     ("The blicket is slow moving.", "blicket", "slow-moving", None),
-    ("He's fond of gimble.", "he", "gimble", None),
-    ("The 'blicket' likes to gimble.", "blicket", "gimble", None),
-    ("The blicket likes <b>gimble</b>.", "blicket", "gimble", "plain-text"),
-    ("The blicket likes \x1b[31m gimble.", "blicket", "gimble", "plain-text"),
-    ("The blicket likes \u202egimble.", "blicket", "gimble", "plain-text"),
-    ("The blicket – who is 7 – likes gimble; why?", "blicket", "gimble", None),  # noqa: RUF001
-    ("Blicket gimble.", "blicket", "gimble", "length"),
-    ("The blicket " + "la " * 38 + "gimble.", "blicket", "gimble", "length"),
-    ("The blicket likes gimble. It sings.", "blicket", "gimble", "one-sentence"),
-    ("Dr. Blicket likes gimble at St. Tulgey.", "blicket", "gimble", None),
-    ("The blicket likes gimble", "blicket", "gimble", "complete"),
-    ("the blicket likes gimble.", "blicket", "gimble", "complete"),
-    ('"The blicket likes gimble!"', "blicket", "gimble", None),
-    ("Élan made the blicket gimble.", "blicket", "gimble", None),
-    ("The sentence has both keywords, blicket and gimble.", "blicket", "gimble", "about-the-request"),
-    ("Blicket, gimble: a kitten sings by the sea.", "blicket", "gimble", "about-the-request"),
-    ("Blicket gimble, and a tove sings.", "blicket", "gimble", "other-group-word"),
-    ("The sentence gave the blicket time for gimble.", "blicket", "gimble", None),
-    ("The her gimble is by the sea.", "her", "gimble", "article-before-pronoun"),
-    ("We knew the others by her gimble.", "her", "gimble", None),
-    ("A blicket can gimble in both terms.", "blicket", "gimble", "about-the-request"),
-    ("The blicket likes the keyword gimble.", "blicket", "keyword", None),
-    ("The blicket does not gimble.", "blicket", "gimble", "negation"),
-    ("The blicket doesn't gimble.", "blicket", "gimble", "negation"),
-    ("The blicket doesn’t gimble.", "blicket", "gimble", "negation"),  # noqa: RUF001
-    ("The blicket cannot gimble.", "blicket", "gimble", "negation"),
-    ("A blicket without gimble sings.", "blicket", "gimble", "negation"),
-    ("No doubt the blicket likes gimble.", "blicket", "gimble", None),
-    ("Not only the blicket likes gimble.", "blicket", "gimble", None),
-    ("The blicket knows a note of gimble.", "blicket", "gimble", None),
     ("The blicket likes no-gimble days.", "blicket", "no-gimble", None),
-    ("The blicket and the wug like gimble.", "blicket", "gimble", "other-group-word"),
+    ("The blicket likes the keyword gimble.", "blicket", "keyword", None),
+    ("He's fond of gimble.", "he", "gimble", None),
     ("He likes his gimble.", "he", "gimble", "other-group-word"),
-    ("The hero likes gimble with the blicket.", "blicket", "gimble", None),
+    ("We knew the others by her gimble.", "her", "gimble", None),
+    ("The her gimble is by the sea.", "her", "gimble", "article-before-pronoun"),
     ("The old wug likes gimble.", "old wug", "gimble", None),
-    ("A blicket climbed halfway up the gimble.", "blicket", "gimble", "copy-of-shot"),
-    ("A blicket climbed halfway up the big gimble.", "blicket", "gimble", None),
     (SHOT, "kitten", "ladder", "copy-of-shot"),
 ]
 

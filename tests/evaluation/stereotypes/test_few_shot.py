@@ -164,17 +164,13 @@ def test_a_term_without_a_partner_is_not_asked_for() -> None:
     assert group_terms(specification(slots=slots))["blickets"] == (GroupTerm("blickets", 0, "blicket"),)
 
 
-@pytest.mark.parametrize(
-    ("slots", "message"),
-    [
-        ([{"terms": ["blicket", None]}], "the group 'blickets' has no term with a partner"),
-        ([{"terms": []}], "slot 1 has no terms"),
-        ([{"terms": ["blicket", "wug"]}, {"terms": ["tove"]}], "slot 2 has 1 terms for 2 groups"),
-    ],
-)
-def test_slots_that_give_no_pairs_are_refused(slots: list[dict[str, object]], message: str) -> None:
-    with pytest.raises(EvaluationError, match=message):
-        group_terms(specification(slots=slots))
+def test_slots_that_give_no_pairs_are_refused() -> None:
+    with pytest.raises(EvaluationError, match="the group 'blickets' has no term with a partner"):
+        group_terms(specification(slots=[{"terms": ["blicket", None]}]))
+    with pytest.raises(EvaluationError, match="slot 1 has no terms"):
+        group_terms(specification(slots=[{"terms": []}]))
+    with pytest.raises(EvaluationError, match="slot 2 has 1 terms for 2 groups"):
+        group_terms(specification(slots=[{"terms": ["blicket", "wug"]}, {"terms": ["tove"]}]))
 
 
 def test_groups_take_turns_and_terms_come_once_each() -> None:

@@ -26,25 +26,22 @@ def sentence_of(row: int, specification: str, attribute: str, term: str, templat
     )
 
 
-@pytest.mark.parametrize(
-    ("sentence", "term", "template"),
-    [
-        ("The man likes Algebra", "man", "the [T] likes algebra."),
-        ("The man likes algebra.", "man", "the [T] likes algebra."),  # its period goes, another comes
-        ("Algebra is for the man.", "man", "algebra is for the [T]"),  # the bracket is punctuation
-        ("Is he fond of U.S. algebra?", "he", "is [T] fond of us algebra"),  # the mark counts, then goes
-        ("He said he likes algebra.", "he", "[T] said he likes algebra."),  # the first mention only
-        ("He's fond of algebra.", "he", None),  # not a word between blanks
-        ("The man, a poet, likes algebra.", "man", None),
-        ("A well-known man, ~likes* algebra.", "a", "[T] wellknown man, likes algebra."),
-        ("The man \u201clikes\u201d algebra", "man", "the [T] \u201clikes algebra."),  # of two quotes one goes
-        ("The man oŠo likes Ä algebra", "man", "the [T] oo likes ä algebra."),
-        ("", "man", None),
-        *((f"The man pays 5{symbol} now", "man", "the [T] pays 5 now.") for symbol in "~#-*?Â¬«»Ã¢”€Š\u00a0"),
-    ],
-)
-def test_the_published_template_of_a_sentence(sentence: str, term: str, template: str | None) -> None:
-    assert published_template(sentence, term) == template
+def test_the_published_template_of_a_sentence() -> None:
+    expected = {
+        ("The man likes Algebra", "man"): "the [T] likes algebra.",
+        ("The man likes algebra.", "man"): "the [T] likes algebra.",  # its period goes, another comes
+        ("Algebra is for the man.", "man"): "algebra is for the [T]",  # the bracket is punctuation
+        ("Is he fond of U.S. algebra?", "he"): "is [T] fond of us algebra",  # the mark counts, then goes
+        ("He said he likes algebra.", "he"): "[T] said he likes algebra.",  # the first mention only
+        ("He's fond of algebra.", "he"): None,  # not a word between blanks
+        ("The man, a poet, likes algebra.", "man"): None,
+        ("A well-known man, ~likes* algebra.", "a"): "[T] wellknown man, likes algebra.",
+        ("The man \u201clikes\u201d algebra", "man"): "the [T] \u201clikes algebra.",  # of two quotes one goes
+        ("The man oŠo likes Ä algebra", "man"): "the [T] oo likes ä algebra.",
+        ("", "man"): None,
+        **{(f"The man pays 5{symbol} now", "man"): "the [T] pays 5 now." for symbol in "~#-*?Â¬«»Ã¢”€Š\u00a0"},
+    }
+    assert {(text, term): published_template(text, term) for text, term in expected} == expected
 
 
 def test_pairs_are_those_of_equal_index_and_the_first_of_equal_templates_is_kept() -> None:
@@ -92,18 +89,12 @@ def test_columns_of_discarded_sentences_are_typed_as_by_pandas() -> None:
     assert as_published(["1.0", "0"]) == ["1.0", "0.0"]
 
 
-@pytest.mark.parametrize(
-    ("discarded", "reason", "columns"),
-    [
-        ("1.0", "3, 10", "0,0,1,0,0,0,0,0,0,1"),
-        ("1.0", "3.0", ZEROS),  # a lone number was read as a decimal, which is not a category
-        ("1", "1,2", "1,1,0,0,0,0,0,0,0,0"),
-    ],
-)
-def test_categories_of_discarded_sentences(discarded: str, reason: str, columns: str) -> None:
-    sentence = sentence_of(0, MATH, "math", "man", "[T] math.", discarded, reason)
-    text = pairs_csv(published_pairs([sentence], [read_specification(MATH)]))
-    assert text.endswith(f",{columns}\n")
+def test_categories_of_discarded_sentences() -> None:
+    expected = {"3, 10": "0,0,1,0,0,0,0,0,0,1", "3.0": ZEROS, "1,2": "1,1,0,0,0,0,0,0,0,0"}  # 3.0: no category
+    for reason, columns in expected.items():
+        sentences = [sentence_of(0, MATH, "math", "man", "[T] math.", mark, reason) for mark in ("1.0", "1")]
+        for sentence in sentences:
+            assert pairs_csv(published_pairs([sentence], [read_specification(MATH)])).endswith(f",{columns}\n"), reason
 
 
 OWN = "sentence,attribute,group term\n"

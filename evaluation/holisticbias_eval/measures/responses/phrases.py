@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, StringConstraints, model_validator
 
+from holisticbias.terms.grammar import regular_plural
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Part
 from holisticbias_eval.measures.responses.design import Design
@@ -58,8 +59,8 @@ _CONSIDERED, _NEARLY = 200, 0.8
 def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> Iterator[Figure]:
     """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
 
-    ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
-    phrases are named per descriptor, each in the longest form that nearly as many responses have.
+    ``names`` are the texts of the descriptors: phrases with a word of the descriptor or its plural are left out. At
+    most ten phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
     grouping, counted = design.descriptors, np.flatnonzero(wordings.answered)
     if not len(counted):
@@ -89,8 +90,9 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
 
 
 def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
-    """The words of each descriptor."""
-    own = split_words(pa.chunked_array([pa.array(list(names), pa.large_string())]))[0]
+    """The words of each descriptor and of its regular plural, in which prompts and responses may mention it."""
+    forms = pa.array([f"{name} {regular_plural(name)}" for name in names], pa.large_string())
+    own = split_words(pa.chunked_array([forms]))[0]
     texts = own.vocabulary.to_pylist()
     return [frozenset(texts[c] for c in own.codes[a:b].tolist()) for a, b in pairwise(own.starts.tolist())]
 
