@@ -35,7 +35,7 @@ def architecture(model: ModelSignature) -> str:
 
 
 def weights_rows(model: ModelSignature) -> Iterator[tuple[str, str]]:
-    """What says which weights a model has."""
+    """The properties of a model that tell its weights from others."""
     yield "Revision", model.revision or "not recorded"
     yield "Weights, SHA-256", model.weights_sha256 or "not recorded"
     if model.quantization:
