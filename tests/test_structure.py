@@ -1,6 +1,7 @@
 """The rules of the structure: see ``docs/extending.md``."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,3 +54,12 @@ def test_fragments_of_changes_name_no_issue() -> None:
     """Towncrier takes what stands before the first dot for an issue, and prints it, unless it begins with +."""
     names = {path.name for path in (ROOT / "changes").iterdir()} - {"README.md"}
     assert [name for name in sorted(names) if not name.startswith("+")] == []
+
+
+def test_documents_name_files_that_exist() -> None:
+    """Paths with a word in capitals or with "my" stand for others."""
+    pages = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    path = re.compile(r"\b(?:tests|benchmarks|calibration|evaluation|tools)/[a-z0-9_./-]+\.(?:py|yaml|md|json)\b")
+    named = {found for page in pages for found in path.findall(page.read_text("utf-8")) if "/my_" not in found}
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []

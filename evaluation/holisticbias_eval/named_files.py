@@ -23,13 +23,15 @@ R = TypeVar("R")
 class NamedFiles(Generic[T]):
     """The files of one kind: ``what`` says what a file holds, ``folder`` where the package keeps them.
 
-    ``record`` is the model of a file, and ``error`` is raised if a file is missing or invalid.
+    ``record`` is the model of a file, and ``error`` is raised if a file is missing or invalid. With ``blanks``, a text
+    may be blank.
     """
 
     what: str
     folder: str
     record: type[T]
     error: type[EvaluationError] = EvaluationError
+    blanks: bool = False
 
     def available(self) -> Mapping[str, Path]:
         """The files that come with the package, by name."""
@@ -47,18 +49,21 @@ class NamedFiles(Generic[T]):
     def read(self, name: str) -> T:
         """Read the file of this name, or at this path; raises ``error`` with the place if it is missing or invalid."""
         path = self.find(name)
-        return read_yaml(path, self.record.model_validate, self.error)
+        return read_yaml(path, self.record.model_validate, self.error, blanks=self.blanks)
 
 
-def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError]) -> R:
-    """Read a YAML file into a record; raises ``error`` with the place of the first mistake; a blank text is one."""
+def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError], *, blanks: bool = False) -> R:
+    """Read a YAML file into a record.
+
+    Raises ``error`` with the place of the first mistake; a blank text is one unless texts may be ``blanks``.
+    """
     document = read_document(path, str(path))
     if document.findings:
         found = document.findings[0]
         raise error(f"{path}:{found.line}: {found.message.removesuffix('.')}: {found.fix}")
     for keys, (line, _) in document.places.items():
         value = reduce(getitem, keys, document.data)  # type: ignore[arg-type] # keys lead to values
-        if isinstance(value, str) and value.isspace():
+        if isinstance(value, str) and value.isspace() and not blanks:
             raise error(f"{path}:{line}: {'.'.join(map(str, keys))} is blank: write a text, or remove it")
         if isinstance(value, str):
             refuse_broken(f"{path}:{line}: {'.'.join(map(str, keys))}", value, error)

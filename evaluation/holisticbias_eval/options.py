@@ -214,6 +214,13 @@ class _SettingOption(click.Option):
     """The option of a setting."""
 
 
+class _SettingPath(click.Path):
+    """The path of a file or a folder; an empty text, of which Python makes the current folder, stays empty."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value and super().convert(value, param, ctx)
+
+
 def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hidden: bool) -> click.Option:
     from holisticbias_eval.settings import flags_of
 
@@ -257,4 +264,4 @@ def _type(fields: Sequence[tuple[type[Settings], FieldInfo]]) -> Any:
         return make(**ends, min_open=isinstance(low, Gt), max_open=isinstance(high, Lt))
     if kind is date:
         return click.DateTime(["%Y-%m-%d"])
-    return click.Path(path_type=Path) if kind is Path else kind
+    return _SettingPath(path_type=Path) if kind is Path else kind

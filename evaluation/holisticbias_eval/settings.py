@@ -37,6 +37,9 @@ class Settings(BaseModel):
     conditions: ClassVar[Mapping[str, tuple["Condition", ...]]] = {}
     """The conditions under which settings have an effect, by their names."""
 
+    empties: ClassVar[frozenset[str]] = frozenset()
+    """The settings of which an empty text is a value."""
+
     @classmethod
     def uses(cls) -> tuple["Use", ...]:
         """The use of each setting, with its conditions."""
@@ -185,8 +188,13 @@ Uses = Mapping[str, Sequence[Use]]
 def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) -> S:
     """The settings of a kind from the values of all, ``without`` some that have their default.
 
-    Raises ``EvaluationError`` for a value that is not allowed.
+    Raises ``EvaluationError`` for a value that is not allowed, such as the empty text that a shell gives for a variable
+    that is not set.
     """
+    for name in kind.model_fields.keys() & values.keys() - kind.empties:
+        value = values[name]
+        if any(isinstance(one, str) and not one for one in (value if isinstance(value, list | tuple) else [value])):
+            raise EvaluationError(f"{flag_of(kind, name)} is empty: give a value, or leave it out")
     try:
         return kind.model_validate({n: values[n] for n in kind.model_fields if n in values and n not in without})
     except ValidationError as error:

@@ -240,6 +240,36 @@ def test_a_recipe_counts_for_measures_with_blanks_between_them(tmp_path: Path) -
     assert given_settings(evaluate.make_context("evaluate", given)) == {"positive": 0.7, "limit": 3}
 
 
+def test_a_text_of_a_recipe_may_be_blank_as_in_an_option(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text('measure: response_wording\nseparator: "\\n"\n')
+    given = ["--recipe", str(recipe)]
+    assert given_settings(evaluate.make_context("evaluate", given))["separator"] == "\n"
+
+
+@pytest.mark.parametrize(
+    ("measure", "name", "value"),
+    [
+        ("medians", "context", ""),
+        ("medians", "store", ""),
+        ("generation_bias", "classifier", ("",)),
+        ("generation_bias", "clusters", ""),
+        ("generation_bias", "personas", ""),
+    ],
+)
+def test_an_empty_setting_is_refused_as_option_and_in_python(
+    measure: str, name: str, value: object, inputs: Path
+) -> None:
+    option = f"--{name}"
+    context = evaluate.make_context("evaluate", ["--measure", measure, option, ""])
+    for given in (given_settings(context), {name: value}):
+        assert sign(measure, release=inputs / "mini", **given) == f"{option} is empty: give a value, or leave it out"
+
+
+def test_an_empty_control_leaves_it_out(inputs: Path) -> None:
+    assert not isinstance(sign("response_wording", release=inputs / "mini", control=""), str)
+
+
 def test_settings_that_are_read_already_are_taken_as_they_are() -> None:
     read = MeasureSettings()
     assert MeasureSettings.model_validate(read) is read

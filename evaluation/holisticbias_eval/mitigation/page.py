@@ -11,6 +11,7 @@ from holisticbias_eval.mitigation.record import Mitigation, Point, ValidationRec
 from holisticbias_eval.mitigation.settings import TrainingSettings, varied
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import sets_report
+from holisticbias_eval.report.signature import architecture, weights_rows
 from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of
@@ -101,9 +102,8 @@ def _origin_rows(record: Mitigation) -> Sequence[tuple[str, str]]:
     trained, chosen = record.trained_on, record.specification
     rows = [
         ("Model", record.base_model.name),
-        ("Architecture", record.base_model.architecture),
-        ("Revision", record.base_model.revision or "not recorded"),
-        ("Weights, SHA-256", record.base_model.weights_sha256 or "not recorded"),
+        ("Architecture", architecture(record.base_model)),
+        *weights_rows(record.base_model),
         ("Corpus", trained.name),
         ("Machine", record.machine),
         ("Packages", ", ".join(f"{name} {version}" for name, version in record.versions.items())),

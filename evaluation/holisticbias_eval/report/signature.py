@@ -34,6 +34,16 @@ def architecture(model: ModelSignature) -> str:
     return f"{model.architecture}, {size}, {model.dtype}"
 
 
+def weights_rows(model: ModelSignature) -> Iterator[tuple[str, str]]:
+    """The properties of a model that tell its weights from others."""
+    yield "Revision", model.revision or "not recorded"
+    yield "Weights, SHA-256", model.weights_sha256 or "not recorded"
+    if model.quantization:
+        yield "Quantization", model.quantization
+    if model.file_sha256:
+        yield "File, SHA-256", model.file_sha256
+
+
 def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     """The name and the value of every property that the figures depend on."""
     model, release = signature.model, signature.release
@@ -48,12 +58,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
             f"{exact.method}: at most {exact.error:.2g} nats from float64 on {exact.texts} texts; one text at a time, "
             f"at most {exact.plain_error:.2g}",
         )
-    yield "Revision", model.revision or "not recorded"
-    yield "Weights, SHA-256", model.weights_sha256 or "not recorded"
-    if model.quantization:
-        yield "Quantization", model.quantization
-    if model.file_sha256:
-        yield "File, SHA-256", model.file_sha256
+    yield from weights_rows(model)
     yield from _release_rows(release)
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"

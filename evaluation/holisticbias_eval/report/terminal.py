@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from holisticbias.terminal import counted
 from holisticbias_eval.report.report import LETTERS, Chapter, Report, text_blocks
 from holisticbias_eval.sections.blocks import DotPlot, HeatMap, Scatter, Section
 from holisticbias_eval.sections.tables import Paragraph, Role, Table
@@ -114,7 +115,7 @@ def _left_out(table: Table, shown: Collection[int]) -> str:
     """A sentence on the rows and columns for which the terminal has no room."""
     said = []
     if rows := max(0, len(table.rows) - MOST_ROWS):
-        said.append(f"{rows:,} more rows")
+        said.append(counted(rows, "more rows"))
     if columns := [column for i, column in enumerate(table.columns) if i not in shown]:
         headings = (f"“{c.heading}”" if "," in c.heading else c.heading for c in columns)
         said.append(f"columns {', '.join(headings)}")

@@ -54,7 +54,7 @@ def _annotation(infos: list[FieldInfo]) -> Any:
 
 def recipe_files(uses: Uses) -> NamedFiles[RecipeBase]:
     """The recipes that come with the package, and those of users, for a command with these settings."""
-    return NamedFiles("recipe", "recipes", recipe_model(uses), RecipeError)
+    return NamedFiles("recipe", "recipes", recipe_model(uses), RecipeError, blanks=True)
 
 
 def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:

@@ -212,7 +212,7 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
 
 def _no_single_run(folder: Path) -> RunError:
     """The error for a path that is not a run, which may hold several."""
-    inside = sorted(path.parent for deep in range(1, _DEEP + 1) for path in folder.glob("*/" * deep + RESULT))
+    inside = [path for path in runs_within(folder) if path != folder]
     if inside:
         names = ", ".join(str(run.relative_to(folder)) for run in inside[:_MOST_NAMED])
         return RunError(
@@ -220,6 +220,15 @@ def _no_single_run(folder: Path) -> RunError:
         )
     lacks = "" if (folder / RESULT).is_file() else f"{RESULT} and "
     return no_run(folder, f"has no {lacks}{SCORES.file}, or another table of answers")
+
+
+def runs_within(folder: Path, deep: int = _DEEP) -> Iterator[Path]:
+    """The runs in a folder and the folders in it, by name; a folder whose name begins with a dot is not read."""
+    if (folder / RESULT).is_file():
+        yield folder
+    elif deep and folder.is_dir():
+        for path in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+            yield from runs_within(path, deep - 1)
 
 
 def no_run(folder: Path, lacks: str) -> RunError:

@@ -1,7 +1,7 @@
 """Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model; and their comparison."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ from holisticbias_eval.figures import Figures, Part
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
-from holisticbias_eval.results.run import RESULT, Run, is_run, no_run, read_signature
+from holisticbias_eval.results.run import Run, is_run, no_run, read_signature, runs_within
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.tables.rows import read_json
 
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
-_DEEP = 3
 
 
 class _Point(BaseModel):
@@ -140,7 +139,7 @@ def _set_of(folder: Path, name: str = "") -> RunSet:
     within = folder / MEASURED / AFTER
     model = folder if within.is_dir() else _model_of(folder)
     inside = within if within.is_dir() else folder
-    runs = {path.relative_to(inside).as_posix(): path for path in _runs(inside, _DEEP)}
+    runs = {path.relative_to(inside).as_posix(): path for path in runs_within(inside)}
     if not runs:
         raise no_run(folder, "holds no run")
     if set(runs) == {"."}:
@@ -154,14 +153,6 @@ def _model_of(folder: Path) -> Path | None:
     """The folder of the mitigated model whose runs after are in ``folder``."""
     model = folder.resolve().parent.parent
     return model if folder.resolve().name == AFTER and folder.resolve().parent.name == MEASURED else None
-
-
-def _runs(folder: Path, deep: int) -> Iterator[Path]:
-    if (folder / RESULT).is_file():
-        yield folder
-    elif deep and folder.is_dir():
-        for path in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-            yield from _runs(path, deep - 1)
 
 
 Pair = tuple[str, Path, Path]

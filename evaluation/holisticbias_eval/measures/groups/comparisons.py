@@ -71,6 +71,7 @@ def _differences(groups: Groups, part: slice, found: Differences, values: Estima
             yield groups.figure(
                 DIFFERENCE, keys, found.value[c, q], quantity.difference_unit, found.rows[c, q],
                 interval=(found.low[c, q], found.high[c, q]), p_value=found.p_value[c, q], of=quantity.name,
+                limits=quantity.difference_limits,
             )  # fmt: skip
             for name, p in corrected.items():
                 yield groups.figure(name, keys, p[c, q], "p_value", tests[q], of=DIFFERENCE)
@@ -169,8 +170,8 @@ def _of_all(
         named, ends = {**own, "class": cls, **method.keys}, (low[q], high[q])
         yield groups.figure(f"{prefix}{OF_TEXTS}", named, value[q], "share", n, interval=ends)
     named, between = {**own, **method.keys}, (low[2], high[2]) if low[2] < high[2] else None
-    unit = "share difference"
-    yield groups.figure(f"{prefix}{OPPOSITE}", named, value[2], unit, n, interval=between, of=OF_TEXTS)
+    unit, limits = "share difference", (-1.0, 1.0)
+    yield groups.figure(f"{prefix}{OPPOSITE}", named, value[2], unit, n, interval=between, of=OF_TEXTS, limits=limits)
     counts = np.rint(np.nan_to_num(value[:2]) * n)
     ratio = counts[0] / counts[1] if counts[1] else None
     yield groups.figure(f"{prefix}{RATIO}", named, ratio, "ratio", counts.sum(), of=OF_TEXTS)

@@ -121,12 +121,14 @@ class ShareFigures(MeasureFigures):
         """The shares with a value, without that of made-up words."""
         return tuple(share for share in self.tested if share.keys["axis"] != MADE_UP)
 
-    def finding(self) -> tuple[str, ...]:
-        """The finding in two sentences: which axes exceed their floor and by how much, and which do not.
+    @property
+    def found(self) -> tuple[Figure, ...]:
+        """The shares that the finding is about: without that of made-up words, the baseline, if there are others."""
+        return self.people or self.tested
 
-        The nonce axis is the baseline, and left out unless it is the only one.
-        """
-        axes = self.people or self.tested
+    def finding(self) -> tuple[str, ...]:
+        """The finding in two sentences: which axes exceed their floor and by how much, and which do not."""
+        axes = self.found
         if not axes:
             return ("There is no pair of descriptors to test in this run.",)
         if all(share.above_floor is None for share in axes):
@@ -201,12 +203,13 @@ class ShareFigures(MeasureFigures):
 
     def pooled(self) -> Iterator[str]:
         """The share over the tests of all axes, and the axis with at least a quarter of them; nothing for one axis."""
-        pairs = sum(share.n for share in self.in_order)
-        if not pairs or len(self.in_order) == 1:
+        if not self.found[1:]:
             return
-        differing = sum(f.value or 0 for f in self.by("differing_pairs", "axis"))
-        most = max(self.in_order, key=lambda share: share.n)
-        words = f"All axes pooled: {percent(differing / pairs)} of {pairs:,} tests of two descriptors in a template."
+        pairs = sum(share.n for share in self.found)
+        differing = sum(self.value("differing_pairs", share.keys) or 0 for share in self.found)
+        most = max(self.found, key=lambda share: share.n)
+        which = "All axes" if self.found == self.tested else "All axes but made-up words"
+        words = f"{which} pooled: {percent(differing / pairs)} of {pairs:,} tests of two descriptors in a template."
         if most.n >= MOST * pairs:
             words += f" {percent(most.n / pairs)} of these tests are of one axis, {self.axis(most)}."
         yield words
@@ -214,7 +217,7 @@ class ShareFigures(MeasureFigures):
     def size(self) -> Iterator[str]:
         """How many differences are large, by the paper's test and by the paired one; nothing without effect sizes."""
         large, paired, paired_large = map(self._mean, ("large", "wilcoxon", "paired_large"))
-        nats = [figure for figure in self.by("nats", "axis") if figure.value is not None]
+        nats = [f for share in self.found if (f := self.get("nats", share.keys)) and f.value is not None]
         if large is None or not nats:
             return
         words = f"{percent(large)} of all tests find a difference that is large (rank-biserial 0.43 or more). "
@@ -227,7 +230,8 @@ class ShareFigures(MeasureFigures):
 
     def _mean(self, name: str) -> float | None:
         """The mean of the axes' known shares, weighted by pairs."""
-        known = [(f.value, f.n) for f in self.by(name, "axis") if f.value is not None]
+        figures = (self.get(name, share.keys) for share in self.found)
+        known = [(f.value, f.n) for f in figures if f and f.value is not None]
         total = sum(pairs for _, pairs in known)
         return sum(share * pairs for share, pairs in known) / total if total else None
 

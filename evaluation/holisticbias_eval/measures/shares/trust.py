@@ -62,7 +62,8 @@ class TrustedShare:
         for name, value, unit in self._effects(nats):
             yield make_figure(measure, name, self.keys, value, unit, pairs, of="share")
         for name, value, unit, ends in () if "template" in self.keys else self._ranges(observed):
-            yield make_figure(measure, name, self.keys, value, unit, pairs, interval=ends, of="share")
+            limits = (-1.0, 1.0) if unit == "share difference" else None
+            yield make_figure(measure, name, self.keys, value, unit, pairs, interval=ends, of="share", limits=limits)
 
     def _effects(self, nats: str) -> Iterator[tuple[str, float | None, str]]:
         """Corrected shares, and the size of the differences: medians over pairs, and what such samples can show."""

@@ -23,6 +23,7 @@ class ConversationSettings(Settings):
     """The text around persona and prompt: a chat template, turns with a separator, or a continuation."""
 
     group = "Responses"
+    empties = frozenset({"system", "control"})
 
     system: str | None = setting(None, "System prompt in the chat template. Default: the template's.", metavar="TEXT")
     separator: str | None = setting(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from holisticbias.terminal import counted
 from holisticbias_eval.report.drawings import shapes as sh
 from holisticbias_eval.sections.blocks import DotPlot, Scatter, ScatterPoint
 from holisticbias_eval.sections.blocks import Dots as Row
@@ -125,8 +126,8 @@ def draw_scatter(chart: Scatter) -> sh.VectorDrawing:
     shapes.extend(_labels([p for p in points if p.labelled], across, up))
     left_out = len(chart.points) - len(points)
     said = "; ".join(_said(chart, p) for p in points if p.labelled)
-    counted = f"{len(points):,} points{f', {left_out:,} not drawn' if left_out else ''}"
-    return across.drawing(chart.title, [f"{counted}{f': {said}' if said else ''}"], shapes, TOP + HEIGHT, chart.x_label)
+    drawn = f"{counted(len(points), 'points')}{f', {left_out:,} not drawn' if left_out else ''}"
+    return across.drawing(chart.title, [f"{drawn}{f': {said}' if said else ''}"], shapes, TOP + HEIGHT, chart.x_label)
 
 
 def _rows(up: sh.ChartScale) -> Iterator[sh.Shape]:

@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterator
 
+from holisticbias.terminal import counted
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
 from holisticbias_eval.sections.blocks import GridChart, HeatMap
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
@@ -31,7 +32,7 @@ def draw_table(table: Table) -> VectorDrawing:
     for line in textwrap.wrap(table.note, NOTE_LENGTH):
         y += LINE
         shapes.append(Text("tick", MARGIN, y, line))
-    return VectorDrawing(table.caption, f"{len(rows):,} rows", y + GAP, tuple(shapes), width, fluid=False)
+    return VectorDrawing(table.caption, counted(len(rows), "rows"), y + GAP, tuple(shapes), width, fluid=False)
 
 
 def draw_paragraph(paragraph: Paragraph) -> VectorDrawing:
