@@ -1,7 +1,7 @@
 """Figures: one record for the results of every measure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import inf, isnan
+from math import inf, isclose, isnan
 from typing import Annotated, Any
 
 import numpy as np
@@ -140,6 +140,7 @@ class Figure(Part):
 
 
 Ends = Interval | tuple[float, float] | None
+_ROUNDING = 1e-12
 
 
 def make_figure(
@@ -160,9 +161,10 @@ def make_figure(
 ) -> Figure:
     """A figure of computed values: a NaN, and an interval with a NaN, becomes null.
 
+    So does an interval whose ends differ by rounding at most: where nothing varies, nothing is known of other items.
     ``limits`` are the least and the largest value that there can be, by default those of the unit.
     """
-    ends = _within(limits or LIMITS.get(unit), value, _interval(interval))
+    ends = _within(limits or LIMITS.get(unit), value, _estimated(interval))
     return Figure(
         measure=measure, name=name, keys=keys, value=known(value), unit=unit, interval=ends,
         floor=known(floor), floor_interval=_interval(floor_interval), p_value=known(p_value), n=int(n),
@@ -173,6 +175,11 @@ def make_figure(
 def known(value: float | None) -> float | None:
     """A value, or ``None`` if it is NaN."""
     return None if value is None or isnan(value) else float(value)
+
+
+def _estimated(ends: Ends) -> Interval | None:
+    flat = isinstance(ends, tuple) and isclose(*ends, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return None if flat else _interval(ends)
 
 
 def _interval(ends: Ends) -> Interval | None:

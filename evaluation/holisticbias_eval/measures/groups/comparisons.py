@@ -169,8 +169,8 @@ def _of_all(
     for q, cls in enumerate(method.opposite):
         named, ends = {**own, "class": cls, **method.keys}, (low[q], high[q])
         yield groups.figure(f"{prefix}{OF_TEXTS}", named, value[q], "share", n, interval=ends)
-    named, between = {**own, **method.keys}, (low[2], high[2]) if low[2] < high[2] else None
-    unit, limits = "share difference", (-1.0, 1.0)
+    named, between, limits = {**own, **method.keys}, (low[2], high[2]), (-1.0, 1.0)
+    unit = "share difference"
     yield groups.figure(f"{prefix}{OPPOSITE}", named, value[2], unit, n, interval=between, of=OF_TEXTS, limits=limits)
     counts = np.rint(np.nan_to_num(value[:2]) * n)
     ratio = counts[0] / counts[1] if counts[1] else None

@@ -12,6 +12,7 @@ from holisticbias_eval.measures.columns import difference
 from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Resampled, Side, add_up, estimate, paired_p
+from holisticbias_eval.statistics.groups.moments import unless_rounding
 from holisticbias_eval.statistics.groups.pairs import by_value
 from holisticbias_eval.statistics.tests import holm
 
@@ -99,7 +100,8 @@ class Layout:
         """The variance of each mean if rows are independent, NaN for shares: ``[groups, quantities]``."""
         rows, total = sums[:, self.side.denominators], sums[:, self.side.numerators]
         squares = sums[:, self.squares]
-        found = divide(divide(np.maximum(squares - divide(total**2, rows), 0.0), rows - 1), rows)
+        deviations = unless_rounding(squares - divide(total**2, rows), squares)
+        found = divide(divide(deviations, rows - 1), rows)
         return np.where((rows > 1) & ~self.shares, found, np.nan)
 
 

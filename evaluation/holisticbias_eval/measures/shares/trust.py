@@ -205,7 +205,7 @@ def rank_axes(measure: str, axes: Sequence[TrustedShare]) -> Iterator[Figure]:
     for axis in order:
         places = np.sum([shares > known[axis] for shares in known.values()], axis=0) + 1.0
         low, high = np.quantile(places, MIDDLE)
-        ends = (int(low), int(np.ceil(high)))
+        ends = Interval(low=int(low), high=int(np.ceil(high)))
         rank = 1 + sum(share > observed[axis] for share in observed.values())
         yield make_figure(measure, "rank", {"axis": axis}, rank, "rank", len(order), interval=ends, of="share")
     for one, other in pairwise(order):
