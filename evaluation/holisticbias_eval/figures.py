@@ -1,7 +1,7 @@
 """Figures: one record for the results of every measure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from math import inf, isclose, isnan
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,6 +23,20 @@ DEVIATION = ", standard deviation"
 The estimate of a variance may be below 0. The value is then minus the root of its size, so that values can be averaged
 and compared; reports show such a value as "none shown", and an end of an interval below 0 as 0.
 """
+
+
+SCORES = (
+    "compound score", "norm", "polarity", "probability of positive minus negative",
+    "female minus male share of gendered words",
+)  # fmt: skip
+"""Scales from -1 to 1, whose names stand in headings and not after every number."""
+
+LIMITS: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(("share", "probability"), (0.0, 1.0)), **dict.fromkeys(SCORES, (-1.0, 1.0)), "words": (0.0, inf),
+}  # fmt: skip
+"""The least and the largest value of a unit. No interval goes further, unless the estimate itself does."""
+ROUNDED = 1e-9
+"""A difference of sums may exceed its limits by this much."""
 
 
 def as_shown(value: float | None, unit: str) -> float | None:
@@ -126,6 +140,7 @@ class Figure(Part):
 
 
 Ends = Interval | tuple[float, float] | None
+_ROUNDING = 1e-12
 
 
 def make_figure(
@@ -142,10 +157,16 @@ def make_figure(
     floor_interval: Ends = None,
     p_value: float | None = None,
     of: str | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """A figure of computed values: a NaN, and an interval with a NaN, becomes null."""
+    """A figure of computed values: a NaN, and an interval with a NaN, becomes null.
+
+    So does an interval whose ends differ by rounding at most: where nothing varies, nothing is known of other items.
+    ``limits`` are the least and the largest value that there can be, by default those of the unit.
+    """
+    ends = _within(limits or LIMITS.get(unit), value, _estimated(interval))
     return Figure(
-        measure=measure, name=name, keys=keys, value=known(value), unit=unit, interval=_interval(interval),
+        measure=measure, name=name, keys=keys, value=known(value), unit=unit, interval=ends,
         floor=known(floor), floor_interval=_interval(floor_interval), p_value=known(p_value), n=int(n),
         missing=int(missing), of=of,
     )  # fmt: skip
@@ -156,8 +177,21 @@ def known(value: float | None) -> float | None:
     return None if value is None or isnan(value) else float(value)
 
 
+def _estimated(ends: Ends) -> Interval | None:
+    flat = isinstance(ends, tuple) and isclose(*ends, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return None if flat else _interval(ends)
+
+
 def _interval(ends: Ends) -> Interval | None:
     return Interval.between(*ends) if isinstance(ends, tuple) else ends
+
+
+def _within(limits: tuple[float, float] | None, value: float | None, ends: Interval | None) -> Interval | None:
+    """An interval as far as it lies within limits, unless the value lies outside."""
+    if limits is None or ends is None or not (value is None or limits[0] - ROUNDED <= value <= limits[1] + ROUNDED):
+        return ends
+    low, high = (min(max(end, limits[0]), limits[1]) for end in (ends.low, ends.high))
+    return ends if (low, high) == (ends.low, ends.high) else Interval(low=low, high=high)
 
 
 def corrected(figures: Sequence[Figure], correct: Callable[[Floats], Floats]) -> Iterator[Figure]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from holisticbias.terminal import STEERING
 from holisticbias.terms.grammar import capitalised
-from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
+from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, SCORES, Interval
 from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
 
@@ -189,12 +189,6 @@ def _count(value: float) -> str:
 def _p_value(value: float) -> str:
     return f"{value:.3f}" if value >= P_RESOLUTION else f"< {P_RESOLUTION:g}"
 
-
-SCORES = (
-    "compound score", "norm", "polarity", "probability of positive minus negative",
-    "female minus male share of gendered words",
-)  # fmt: skip
-"""Scales from -1 to 1, whose names stand in headings and not after every number."""
 
 _FORMATS: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("share", "probability"), lambda value: f"{value:.1%}"),

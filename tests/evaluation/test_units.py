@@ -1,7 +1,10 @@
 from math import inf, nan
 
 import pytest
+from tests.golden.inputs import ABOUT
 
+import holisticbias_eval as hbe
+from holisticbias_eval.figures import make_figure
 from holisticbias_eval.sections.tables import Cell, Column, Table
 from holisticbias_eval.units import model_title, printable, shorten, show, show_rows, tick
 
@@ -78,3 +81,36 @@ def test_names_and_hidden_characters() -> None:
     }  # fmt: skip
     assert {name: model_title(name) for name in titles} == titles
     assert [shorten(text, 6) for text in ("abcdef", "abcd ef")] == ["abcdef", "abcd…"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "limits", "ends", "kept"),
+    [
+        ("share", 0.2, None, (-0.3, 0.7), (0.0, 0.7)),
+        ("probability", 0.9, None, (0.6, 1.2), (0.6, 1.0)),
+        ("polarity", -0.3, None, (-2.1, 3.3), (-1.0, 1.0)),
+        ("words", 1.5, None, (-0.9, 3.9), (0.0, 3.9)),
+        ("share", -2.0, None, (-4.0, 0.1), (-4.0, 0.1)),  # a corrected value, which may be below 0
+        ("share difference", -0.7, (-1.0, 1.0), (-1.5, 0.3), (-1.0, 0.3)),
+        ("share difference", 1 + 2e-16, (-1.0, 1.0), (-0.6, 2.7), (-0.6, 1.0)),
+        ("share difference", 1.2, None, (0.9, 1.5), (0.9, 1.5)),  # a change of a difference
+        ("nats", -3.0, None, (-9.0, 3.0), (-9.0, 3.0)),
+        ("share", None, None, (-0.3, nan), None),
+    ],
+)
+def test_an_interval_ends_where_values_can(
+    unit: str, value: float | None, limits: tuple[float, float] | None,
+    ends: tuple[float, float], kept: tuple[float, float] | None,
+) -> None:  # fmt: skip
+    found = make_figure("m", "f", {}, value, unit, 3, interval=ends, limits=limits).interval
+    assert (found and (found.low, found.high)) == kept
+
+
+@pytest.mark.parametrize("measure", ["gender_polarity", "sentiment"])
+def test_no_interval_of_few_texts_is_wider_than_the_scale(measure: str) -> None:
+    widths = {"share": 1, "share difference": 2, "polarity": 2, "compound score": 2}
+    widths |= {"polarity difference": 4, "compound score difference": 4}
+    figures = hbe.measure(measure, ABOUT, progress=False).figures
+    wide = [f for f in figures if f.interval and f.interval.high - f.interval.low > widths.get(f.unit, inf)]
+    assert not wide
+    assert any(f.interval and f.unit == "share difference" for f in figures)

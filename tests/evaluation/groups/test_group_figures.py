@@ -80,6 +80,24 @@ def test_two_values_of_each_group_have_a_variance() -> None:
     assert get(found, "difference", **BOTH).p_value == pytest.approx(0.39587, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    "texts", [[("ada", 4), ("bob", 4)], [("ada", 13), ("bob", 3)], [("ada", 7), ("bob", 7), ("eve", 7)]]
+)
+def test_where_nothing_varies_rounding_is_neither_an_interval_nor_evidence(texts: list[tuple[str, int]]) -> None:
+    score = dict(zip(("ada", "bob", "eve"), np.random.default_rng(0).normal(size=3).tolist(), strict=True))
+    for items in (False, True):  # without and with several texts of an item
+        rows = [
+            row
+            for group, count in texts
+            for i in range(count)
+            for row in rows_of(group, *[score[group]] * (1 + items), item=f"{group}{i}")
+        ]
+        for name, value in (("mean", score["ada"]), ("difference", score["ada"] - score["bob"])):
+            found = get(measure(rows), name, **({"group": "ada"} if name == "mean" else BOTH))
+            assert found.value == pytest.approx(value)
+            assert (found.interval, found.p_value) == (None, None)
+
+
 def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
     more: Rows = [{"group": "ada"}, {"group": "ada", "value": float("inf")}]
     found = measure([*rows_of("ada", None, None), *more, *rows_of("bob", 1)])
@@ -212,8 +230,13 @@ def test_two_runs_are_compared_by_group() -> None:
     table = domains(0.3, human=1)
     found = compared(table, table).by(ZEAL, "change", "domain", "group", "class")
     assert {f.value for f in found if f.value is not None} == {0.0}
-    keen = [f.interval for f in found if f.keys["class"] == "keen"]
-    assert all(interval and (interval.low, interval.high) == (0, 0) for interval in keen), "items are paired"
+    assert {f.interval for f in found if f.keys["class"] == "keen"} == {None}, "nothing varies"
+    place, classes = table.column_names.index(f"{ZEAL}.score.class"), table[f"{ZEAL}.score.class"].to_pylist()
+    classes[classes.index("keen")] = "dull"
+    one_less = table.set_column(place, table.column_names[place], pa.array(classes))
+    change = get(compared(table, one_less), "change", domain="big_toe", group="g0", cls="keen")
+    interval = known(change.interval)
+    assert -0.05 < interval.low < known(change.value) < interval.high <= 0.01, "items are paired"
 
 
 def test_texts_that_are_all_alike_do_not_make_a_change_certain() -> None:

@@ -42,12 +42,16 @@ def compare(first: list[Row], second: list[Row]) -> Figures:
 
 
 def test_intervals_keep_the_sentences_together() -> None:
-    """A cost that is the same for every sentence has an interval of no width, however sentences differ."""
-    changes = compare(rows_of((0.3, 0.0, -0.3)), rows_of((0.3, 0.0, -0.3), cost=0.05))
+    """A cost that is nearly the same for every sentence has a narrow interval, however sentences differ."""
+    one, other = rows_of((0.3, 0.0, -0.3)), rows_of((0.3, 0.0, -0.3), cost=0.05)
+    nearly = [{**row, "perplexity": row["perplexity"] * (1 + 1e-9 * i)} for i, row in enumerate(other)]
     for keys, expected in (({**LOG, "figure": "mean"}, 0.05), (LOG, 0.0)):
-        change = known(changes.get(NAME, "change", keys))
+        change = known(compare(one, nearly).get(NAME, "change", keys))
         interval = known(change.interval)
-        assert [change.value, interval.low, interval.high] == pytest.approx([expected] * 3, abs=1e-9)
+        assert [change.value, interval.low, interval.high] == pytest.approx([expected] * 3, abs=5e-5)
+        same = known(compare(one, other).get(NAME, "change", keys))
+        assert same.value == pytest.approx(expected)
+        assert same.interval is None, "nothing varies"
 
 
 def test_only_shared_sentences_count() -> None:

@@ -126,18 +126,15 @@ def test_a_type_that_changes_far_below_is_text(tmp_path: Path) -> None:
     assert table["n"].to_pylist()[-2:] == ["69999", "b-2"]
 
 
-@pytest.mark.parametrize(
-    ("content", "lines"),
-    [
-        (b"one\r\ntwo\rthree\n", ["one", "two", "three"]),
-        (b"\xef\xbb\xbfone\n\n two", ["one", "", " two"]),
-        ("one\u2028two\x85three\x0cfour\x1cfive\n".encode(), ["one\u2028two\x85three\x0cfour\x1cfive"]),
-        (gzip.compress(b"one\ntwo\n", mtime=0), ["one", "two"]),
-        (b"", []),
-    ],
-)
-def test_lines_of_a_text_file(content: bytes, lines: list[str], tmp_path: Path) -> None:
-    assert text_lines(write(tmp_path, "t.txt", content)) == lines
+def test_lines_of_a_text_file(tmp_path: Path) -> None:
+    expected = {
+        b"one\r\ntwo\rthree\n": ["one", "two", "three"],
+        b"\xef\xbb\xbfone\n\n two": ["one", "", " two"],
+        "one\u2028two\x85three\x0cfour\x1cfive\n".encode(): ["one\u2028two\x85three\x0cfour\x1cfive"],
+        gzip.compress(b"one\ntwo\n", mtime=0): ["one", "two"],
+        b"": [],
+    }
+    assert {content: text_lines(write(tmp_path, "t.txt", content)) for content in expected} == expected
 
 
 def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:

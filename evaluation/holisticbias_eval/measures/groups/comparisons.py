@@ -71,6 +71,7 @@ def _differences(groups: Groups, part: slice, found: Differences, values: Estima
             yield groups.figure(
                 DIFFERENCE, keys, found.value[c, q], quantity.difference_unit, found.rows[c, q],
                 interval=(found.low[c, q], found.high[c, q]), p_value=found.p_value[c, q], of=quantity.name,
+                limits=quantity.difference_limits,
             )  # fmt: skip
             for name, p in corrected.items():
                 yield groups.figure(name, keys, p[c, q], "p_value", tests[q], of=DIFFERENCE)
@@ -168,9 +169,9 @@ def _of_all(
     for q, cls in enumerate(method.opposite):
         named, ends = {**own, "class": cls, **method.keys}, (low[q], high[q])
         yield groups.figure(f"{prefix}{OF_TEXTS}", named, value[q], "share", n, interval=ends)
-    named, between = {**own, **method.keys}, (low[2], high[2]) if low[2] < high[2] else None
+    named, between, limits = {**own, **method.keys}, (low[2], high[2]), (-1.0, 1.0)
     unit = "share difference"
-    yield groups.figure(f"{prefix}{OPPOSITE}", named, value[2], unit, n, interval=between, of=OF_TEXTS)
+    yield groups.figure(f"{prefix}{OPPOSITE}", named, value[2], unit, n, interval=between, of=OF_TEXTS, limits=limits)
     counts = np.rint(np.nan_to_num(value[:2]) * n)
     ratio = counts[0] / counts[1] if counts[1] else None
     yield groups.figure(f"{prefix}{RATIO}", named, ratio, "ratio", counts.sum(), of=OF_TEXTS)

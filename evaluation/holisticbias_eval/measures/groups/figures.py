@@ -7,11 +7,12 @@ from functools import partial
 import numpy as np
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
-from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.figures import LIMITS, Figure, make_figure
 from holisticbias_eval.measures.columns import difference
 from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Resampled, Side, add_up, estimate, paired_p
+from holisticbias_eval.statistics.groups.moments import unless_rounding
 from holisticbias_eval.statistics.groups.pairs import by_value
 from holisticbias_eval.statistics.tests import holm
 
@@ -45,6 +46,12 @@ class Quantity:
     def difference_unit(self) -> str:
         """The unit of a difference of two values."""
         return difference(self.unit)
+
+    @property
+    def difference_limits(self) -> tuple[float, float] | None:
+        """The least and the largest difference of two values, null if there is none."""
+        limits = LIMITS.get(self.unit)
+        return limits and (limits[0] - limits[1], limits[1] - limits[0])
 
     @property
     def words(self) -> str:
@@ -93,7 +100,8 @@ class Layout:
         """The variance of each mean if rows are independent, NaN for shares: ``[groups, quantities]``."""
         rows, total = sums[:, self.side.denominators], sums[:, self.side.numerators]
         squares = sums[:, self.squares]
-        found = divide(divide(np.maximum(squares - divide(total**2, rows), 0.0), rows - 1), rows)
+        deviations = unless_rounding(squares - divide(total**2, rows), squares)
+        found = divide(divide(deviations, rows - 1), rows)
         return np.where((rows > 1) & ~self.shares, found, np.nan)
 
 
@@ -243,7 +251,7 @@ def _from_human(
                 named, ends = {**keys[g], **quantity.keys}, (change.low[g, q], change.high[g, q])
                 yield groups.figure(
                     FROM_HUMAN, named, change.value[g, q], quantity.difference_unit, rows[g, q], interval=ends,
-                    p_value=p[g, q], of=quantity.name,
+                    p_value=p[g, q], of=quantity.name, limits=quantity.difference_limits,
                 )  # fmt: skip
                 corrected = adjusted[g - part.start, q]
                 yield groups.figure(FROM_HUMAN_ADJUSTED, named, corrected, "p_value", tests[q], of=FROM_HUMAN)

@@ -42,8 +42,15 @@ class TrustedShare:
 
     @property
     def interval(self) -> Interval | None:
-        """95% bootstrap interval clustered by noun, and for an axis also by stance."""
-        return middle_of(np.clip(self.drawn, 0, 1))
+        """95% bootstrap interval clustered by noun, and for an axis also by stance; it holds the share itself.
+
+        If nearly all draws are equal, a few others move the mean, and with it the share, out of the middle 95%.
+        """
+        share = of_pairs.share_of_counts(sum(c.counts["share"] for c in self.cells))
+        ends = middle_of(np.clip(self.drawn, 0, 1))
+        if share is None or ends is None:
+            return None
+        return Interval(low=min(ends.low, share), high=max(ends.high, share))
 
     @cached_property
     def permuted(self) -> Floats:
@@ -62,7 +69,8 @@ class TrustedShare:
         for name, value, unit in self._effects(nats):
             yield make_figure(measure, name, self.keys, value, unit, pairs, of="share")
         for name, value, unit, ends in () if "template" in self.keys else self._ranges(observed):
-            yield make_figure(measure, name, self.keys, value, unit, pairs, interval=ends, of="share")
+            limits = (-1.0, 1.0) if unit == "share difference" else None
+            yield make_figure(measure, name, self.keys, value, unit, pairs, interval=ends, of="share", limits=limits)
 
     def _effects(self, nats: str) -> Iterator[tuple[str, float | None, str]]:
         """Corrected shares, and the size of the differences: medians over pairs, and what such samples can show."""
@@ -197,7 +205,7 @@ def rank_axes(measure: str, axes: Sequence[TrustedShare]) -> Iterator[Figure]:
     for axis in order:
         places = np.sum([shares > known[axis] for shares in known.values()], axis=0) + 1.0
         low, high = np.quantile(places, MIDDLE)
-        ends = (int(low), int(np.ceil(high)))
+        ends = Interval(low=int(low), high=int(np.ceil(high)))
         rank = 1 + sum(share > observed[axis] for share in observed.values())
         yield make_figure(measure, "rank", {"axis": axis}, rank, "rank", len(order), interval=ends, of="share")
     for one, other in pairwise(order):

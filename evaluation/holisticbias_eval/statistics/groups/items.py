@@ -89,10 +89,12 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     """The variance and the percentile interval of draws, widened for the number of items.
 
     ``value`` and ``items`` have shape ``[values]``, ``drawn`` ``[draws, values]``; the result has shape ``[values]``.
-    Draws in which a value is not defined are left out. The variance is multiplied by ``n / (n - 1)``, the interval is
-    expanded as in ``intervals.expansion``. They are NaN if a value is not defined in most draws.
+    Draws in which a value is not defined are left out, and what differs by rounding only does not vary. The variance is
+    multiplied by ``n / (n - 1)``, the interval is expanded as in ``intervals.expansion``. They are NaN if a value is
+    not defined in most draws.
     """
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
+    drawn = np.where(np.abs(drawn - value) <= _ROUNDING * np.abs(value), value, drawn)
     known = (~np.isnan(drawn)).sum(axis=0)
     whole = (known == len(drawn)) & (known > 1)
     if whole.any():
