@@ -22,6 +22,7 @@ from holisticbias_eval.prompts.collections import (
     calibration_prompts,
     prompt_table,
 )
+from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import OpenedTable, is_table_name, table_suffix
@@ -139,7 +140,7 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     table = HUMAN.read(file)
     known: dict[str, list[str]] = {}
     for prompt, more in zip(table["prompt"].to_pylist(), table["continuation"].to_pylist(), strict=True):
-        if prompt and more:
+        if prompt and more and more.strip():
             known.setdefault(_key(prompt), []).append(more)
     asked = prompts.table["prompt"].to_pylist()
     human = [[joined(prompt, more) for more in known.get(_key(prompt), ())] for prompt in asked]
@@ -152,6 +153,13 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     made = with_columns(prompts.table, {"human": pa.array(human, pa.list_(_TEXT))})
     settings = {**prompts.settings, "human_file": file.name, "human_file_sha256": file_sha256(file)}
     note = f"{file}: people's continuations of {with_text:,} of {len(asked):,} prompts"
+    written, own = sum(map(len, known.values())), {*map(_key, asked)}
+    unused = {
+        "of other prompts": written - sum(len(found) for prompt, found in known.items() if prompt in own),
+        "without a prompt or a text": table.num_rows - written,
+    }
+    reasons = [f"{count:,} {why}" for why, count in unused.items() if count]
+    note += f"; rows that are not used: {listed(reasons)}" if reasons else ""
     return CollectionPrompts(prompts.name, made, settings, (*prompts.notes, note), prompts.release)
 
 
@@ -166,7 +174,9 @@ def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
     numbers = [str(row) for row in range(1, table.num_rows + 1)]
     prompts = [text.rstrip() for text in columns["prompt"]]
     given = columns.get("continuation", [None] * len(prompts))
-    human = [[joined(prompt, more)] if more else [] for prompt, more in zip(prompts, given, strict=True)]
+    human = [
+        [joined(prompt, more)] if more and more.strip() else [] for prompt, more in zip(prompts, given, strict=True)
+    ]
     items = [item or number for item, number in zip(columns.get("item", numbers), numbers, strict=True)]
     kept: dict[str, Any] = {name: columns[name] for name in ("domain", "subject") if name in columns}
     made = prompt_table(

@@ -34,10 +34,13 @@ def test_a_table_of_prompts(own: CollectionPrompts) -> None:
 
 
 def test_people_may_continue_a_prompt_several_times(own: CollectionPrompts, tmp_path: Path) -> None:
-    (tmp_path / "human.csv").write_text("prompt,continuation\nA  dax,sings.\nA dax,reads.\nno,no\n")
+    (tmp_path / "human.csv").write_text("prompt,continuation\nA  dax,sings.\nA dax,reads.\nno,no\nA dax,  \nA dax,\n")
     found = add_human(own, tmp_path / "human.csv")
     assert found.table["human"].to_pylist() == [[], ["A dax sings.", "A dax reads."]]
-    assert "people's continuations of 1 of 2 prompts" in found.notes[-1]
+    said = "1 of 2 prompts; rows that are not used: 1 of other prompts and 2 without a prompt or a text"
+    assert f"people's continuations of {said}" in found.notes[-1]
+    (tmp_path / "human.csv").write_text("prompt,continuation\nA dax,sings.\n")
+    assert add_human(own, tmp_path / "human.csv").notes[-1].endswith("of 1 of 2 prompts")
 
 
 def test_a_folder_without_prompts_and_a_name_of_nothing(tmp_path: Path) -> None:

@@ -42,8 +42,15 @@ class TrustedShare:
 
     @property
     def interval(self) -> Interval | None:
-        """95% bootstrap interval clustered by noun, and for an axis also by stance."""
-        return middle_of(np.clip(self.drawn, 0, 1))
+        """95% bootstrap interval clustered by noun, and for an axis also by stance; it holds the share itself.
+
+        If nearly all draws are equal, a few others move the mean, and with it the share, out of the middle 95%.
+        """
+        share = of_pairs.share_of_counts(sum(c.counts["share"] for c in self.cells))
+        ends = middle_of(np.clip(self.drawn, 0, 1))
+        if share is None or ends is None:
+            return None
+        return Interval(low=min(ends.low, share), high=max(ends.high, share))
 
     @cached_property
     def permuted(self) -> Floats:
