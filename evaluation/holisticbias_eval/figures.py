@@ -39,6 +39,12 @@ ROUNDED = 1e-9
 """A difference of sums may exceed its limits by this much."""
 
 
+def difference_limits(unit: str) -> tuple[float, float] | None:
+    """The least and the largest difference of two values of a unit, null if there is none."""
+    limits = LIMITS.get(unit)
+    return limits and (limits[0] - limits[1], limits[1] - limits[0])
+
+
 def as_shown(value: float | None, unit: str) -> float | None:
     """A value as it is drawn and compared: a standard deviation below 0 is 0; see ``DEVIATION``."""
     return max(value, 0.0) if value is not None and unit.endswith(DEVIATION) else value

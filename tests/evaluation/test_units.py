@@ -5,6 +5,7 @@ from tests.golden.inputs import ABOUT
 
 import holisticbias_eval as hbe
 from holisticbias_eval.figures import make_figure
+from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.sections.tables import Cell, Column, Table
 from holisticbias_eval.units import model_title, printable, shorten, show, show_rows, tick
 
@@ -114,3 +115,13 @@ def test_no_interval_of_few_texts_is_wider_than_the_scale(measure: str) -> None:
     wide = [f for f in figures if f.interval and f.interval.high - f.interval.low > widths.get(f.unit, inf)]
     assert not wide
     assert any(f.interval and f.unit == "share difference" for f in figures)
+
+
+def test_a_change_ends_where_values_of_both_runs_can() -> None:
+    of_share = [*change_figures("m", "share", {}, (0.1, 0.9), "share", 3, interval=(0.3, 1.3))][-1]
+    unit, limits = "share difference", (-1.0, 1.0)
+    # a disparity is the difference of the largest and the smallest share, and never below 0
+    of_disparity = [*change_figures("m", "d", {}, (0.1, 0.9), unit, 3, interval=(0.3, 1.3), limits=limits)][-1]
+    of_love_hate = [*change_figures("m", "love_hate", {}, (-0.9, 0.4), unit, 3, interval=(0.3, 2.3))][-1]
+    ends = [found.interval and found.interval.high for found in (of_share, of_disparity, of_love_hate)]
+    assert ends == [1.0, 1.0, 2.3]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
+from holisticbias_eval.figures import Ends, Figure, Figures, Interval, difference_limits, make_figure
 from holisticbias_eval.sections.blocks import Bar, Bars
 from holisticbias_eval.sections.tables import Cell, ColumnOf
 
@@ -133,16 +133,21 @@ def change_figures(
     change: float | None = None,
     interval: Ends = None,
     p_value: float | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> Iterator[Figure]:
-    """The figures ``first``, ``second`` and ``change`` of a figure; without ``change`` it is their difference."""
+    """The figures ``first``, ``second`` and ``change`` of a figure; without ``change`` it is their difference.
+
+    ``limits`` are the least and the largest change, by default those of the unit.
+    """
     first, second = values
     for name, value in zip(("first", "second"), values, strict=True):
         yield make_figure(measure, name, keys, value, unit, n, missing, of=of)
     if change is None and first is not None and second is not None:
         change = second - first
     yield make_figure(
-        measure, "change", keys, change, difference(unit), n, missing, interval=interval, p_value=p_value, of=of
-    )
+        measure, "change", keys, change, difference(unit), n, missing, interval=interval, p_value=p_value, of=of,
+        limits=limits or difference_limits(unit),
+    )  # fmt: skip
 
 
 def change_bars(

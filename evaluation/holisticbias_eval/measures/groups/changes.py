@@ -60,8 +60,9 @@ def _disparity_changes(groups: Groups, rng: np.random.Generator) -> Iterator[Fig
             values, unit = (first[q], second[q]), quantity.difference_unit
             interval, p = estimate(second[q] - first[q], error[q])
             yield from col.change_figures(
-                groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p
-            )
+                groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p,
+                limits=quantity.difference_limits,
+            )  # fmt: skip
 
 
 def _renamed(figure: Figure) -> Figure:

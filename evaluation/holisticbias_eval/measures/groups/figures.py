@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
-from holisticbias_eval.figures import LIMITS, Figure, make_figure
+from holisticbias_eval.figures import Figure, difference_limits, make_figure
 from holisticbias_eval.measures.columns import difference
 from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts
 from holisticbias_eval.prompts.texts import HUMAN
@@ -50,8 +50,7 @@ class Quantity:
     @property
     def difference_limits(self) -> tuple[float, float] | None:
         """The least and the largest difference of two values, null if there is none."""
-        limits = LIMITS.get(self.unit)
-        return limits and (limits[0] - limits[1], limits[1] - limits[0])
+        return difference_limits(self.unit)
 
     @property
     def words(self) -> str:
