@@ -34,12 +34,14 @@ from holisticbias_eval.measures.responses.bias_figures import bias_changes
 
 NAME = "generation_bias"
 FIVE = ResponseWorld(responses=5)
+TWO = ResponseWorld(responses=2)
 UNEQUAL = ResponseWorld(responses=4, unequal=True)
 LEXICON = ResponseWorld(responses=5, softness=0, rare=2)
 SMALL = ResponseWorld(axes=2, descriptors=3, templates=2, responses=5)
 WORLDS = {
     "no difference, 15 responses": ResponseWorld(),
     "no difference, 5 responses": FIVE,
+    "no difference, 2 responses": TWO,
     "no difference, 1 to 8 responses": UNEQUAL,
     "no difference, 5 responses, lexicon, rare styles": LEXICON,
     "no difference, small": SMALL,
@@ -47,6 +49,7 @@ WORLDS = {
     "effect 0.1, 5 responses": replace(FIVE, effect=0.1),
     "effect 0.3, 15 responses": ResponseWorld(effect=0.3),
     "effect 0.3, 5 responses": replace(FIVE, effect=0.3),
+    "effect 0.3, 2 responses": replace(TWO, effect=0.3),
     "effect 0.3, 1 to 8 responses": replace(UNEQUAL, effect=0.3),
     "effect 0.3, 5 responses, lexicon, rare styles": replace(LEXICON, effect=0.3),
     "effect 0.5 in a tenth, 5 responses": replace(FIVE, effect=0.5, differing=10),

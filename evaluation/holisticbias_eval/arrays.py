@@ -24,6 +24,9 @@ Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Numbers = Floats | Int32s | Ints
 
+ROUNDING = 1e-12
+"""Computed values that differ by less than this share of them are equal."""
+
 
 def divide(numerator: Numbers, denominator: Numbers) -> Floats:
     """The quotient, NaN unless the denominator is above 0."""

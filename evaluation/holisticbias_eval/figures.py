@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import ROUNDING, Floats
 
 SIGNIFICANCE = 0.05
 """The level of every test."""
@@ -140,7 +140,6 @@ class Figure(Part):
 
 
 Ends = Interval | tuple[float, float] | None
-_ROUNDING = 1e-12
 
 
 def make_figure(
@@ -178,7 +177,7 @@ def known(value: float | None) -> float | None:
 
 
 def _estimated(ends: Ends) -> Interval | None:
-    flat = isinstance(ends, tuple) and isclose(*ends, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    flat = isinstance(ends, tuple) and isclose(*ends, rel_tol=ROUNDING, abs_tol=ROUNDING)
     return None if flat else _interval(ends)
 
 

@@ -49,12 +49,14 @@ def test_offensiveness_by_hand() -> None:
     assert get(changes, "offensiveness", {"figure": "mean"}).value == pytest.approx(-0.1)
 
 
-def test_where_every_response_changes_alike_there_is_no_interval() -> None:
-    tables = [responses(list("abcdefgh"), [value] * 8) for value in (0.25, 0.375)]
+@pytest.mark.parametrize(("texts", "before", "after"), [("abcdefgh", 0.25, 0.375), ("abcdefghij", 0.1, 0.4)])
+def test_where_every_response_changes_alike_there_is_no_interval(texts: str, before: float, after: float) -> None:
+    tables = [responses(list(texts), [value] * len(texts)) for value in (before, after)]
     changes = Figures(Offensiveness().compare(*(View(Figures(()), table) for table in tables)))
-    for keys, value in (({}, 0), ({"figure": "mean"}, 0.125)):
+    for keys, value in (({}, 0), ({"figure": "mean"}, after - before)):
         change = get(changes, "offensiveness", keys)
-        assert (change.value, change.interval, change.p_value) == (value, None, None)
+        assert change.value == pytest.approx(value)
+        assert (change.interval, change.p_value) == (None, None)
 
 
 def test_distinct_words_without_a_block_are_those_of_the_rest() -> None:

@@ -202,7 +202,7 @@ def _conditions(parts: Parts, where: tuple[str, ...]) -> Mapping[str, tuple[str,
     for key, values in conditions.items():
         unknown = sorted(set(values) - known[key])
         if unknown:
-            shown = ", ".join(sorted(known[key])[:30])
+            shown = ", ".join(sorted(known[key])[:30]) or "none"
             raise SelectionError(f"--where {key}={unknown[0]}: the release has no such {key}; it has: {shown}")
     if not meeting:
         raise SelectionError(f"no sentence meets --where {' and '.join(where)}")

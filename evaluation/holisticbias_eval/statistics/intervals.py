@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from holisticbias_eval.arrays import Floats, Ints, divide
+from holisticbias_eval.arrays import ROUNDING, Floats, Ints, divide
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.tests import normal_p, student_p
 
@@ -17,9 +17,10 @@ def estimate(value: float, error: float, freedom: float | None = None) -> tuple[
     """The interval of a value with a standard error, and the two-sided p-value of 0.
 
     By Student's t with these degrees of freedom, at least 1, or without any by the normal distribution. ``None`` if the
-    value or the error is NaN, or the error is 0: where nothing varies, nothing is known of what other items would give.
+    value or the error is NaN, or the error is 0 but for rounding: where nothing varies, nothing is known of what other
+    items would give.
     """
-    if not error > 0:
+    if not error > ROUNDING * abs(value):
         return None, None
     margin = error * (CRITICAL_Z if freedom is None else float(t_quantile(np.array(freedom))))
     interval = Interval.between(value - margin, value + margin)

@@ -31,7 +31,7 @@ MOST = 2**31 - 1
 """The largest count: counts are kept as int32."""
 _TEXTS = ("name", "label", "text")
 _NUMBERS: tuple[Kind, ...] = ("number", "count", "probability")
-_PARSED: Mapping[Kind, str] = {
+PARSED: Mapping[Kind, str] = {
     **dict.fromkeys(_NUMBERS, "a number"),
     "flag": "true or false, or 1 or 0",
     "words": "a list of texts, or texts with ; between them",
@@ -89,7 +89,7 @@ class Field:
             values = convert(column)
         except pa.ArrowException as error:
             row = _first_wrong(column, convert)
-            wanted = _PARSED.get(self.kind, "text")
+            wanted = PARSED.get(self.kind, "text")
             raise TableError(
                 f"{label}: row {row + 1}: column {name} is not {wanted} but {_shown(column[row])}{self._hint}"
             ) from error

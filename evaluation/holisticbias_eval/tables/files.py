@@ -16,6 +16,7 @@ from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import COMPRESSED
 from holisticbias_eval.tables.csv_files import CsvFile
+from holisticbias_eval.tables.fields import PARSED
 from holisticbias_eval.tables.rows import read_rows
 
 Columns = Sequence[str]
@@ -30,19 +31,19 @@ _SPARE_CELLS, _CELLS_PER_BYTE = 64_000_000, 50
 class OpenedTable:
     """A table before its rows are read: how messages name it, and the names of its columns.
 
-    ``reader`` takes the columns that a form knows, which CSV gives as text, and other columns. With
-    ``decimal_comma``, numbers may be written with a comma.
+    ``reader`` takes the columns that a form knows, which CSV gives as text, other columns, and those of the known ones
+    whose cells may be lists. With ``decimal_comma``, numbers may be written with a comma.
     """
 
     label: str
     names: tuple[str, ...]
-    reader: Callable[[Columns, Columns], pa.Table]
+    reader: Callable[[Columns, Columns, Columns], pa.Table]
     decimal_comma: bool = False
 
-    def read(self, known: Columns, others: Columns = ()) -> pa.Table:
+    def read(self, known: Columns, others: Columns = (), lists: Columns = ()) -> pa.Table:
         """Read some of the columns; raises ``TableError``."""
         try:
-            table = self.reader(known, others)
+            table = self.reader(known, others, lists)
             table.validate(full=True)
         except (OSError, pa.ArrowException, UnicodeError, RecursionError) as error:
             raise _unreadable(self.label, error) from error
@@ -98,11 +99,12 @@ def _open_file(path: Path, wanted: Columns, *, latin_1: bool) -> OpenedTable:
     suffix = table_suffix(path)
     if suffix in CSV:
         file = CsvFile(path, wanted, latin_1=latin_1)
-        return OpenedTable(str(path), file.names, file.read, decimal_comma=file.delimiter == ";")
+        decimal_comma = file.delimiter == ";"
+        return OpenedTable(str(path), file.names, lambda known, others, _: file.read(known, others), decimal_comma)
     if suffix in JSON:
         return _open_json(path)
     bounded = check_parquet(path)
-    return OpenedTable(str(path), tuple(bounded.schema.names), lambda known, others: bounded.read([*known, *others]))
+    return OpenedTable(str(path), tuple(bounded.schema.names), lambda known, others, _: bounded.read([*known, *others]))
 
 
 def _open_json(path: Path) -> OpenedTable:
@@ -110,10 +112,11 @@ def _open_json(path: Path) -> OpenedTable:
     names = tuple(dict.fromkeys(name for row in rows for name in row))
     most = _SPARE_CELLS + _CELLS_PER_BYTE * path.stat().st_size
 
-    def read(known: Columns, others: Columns) -> pa.Table:
+    def read(known: Columns, others: Columns, lists: Columns) -> pa.Table:
         if len(rows) * (len(known) + len(others)) > most:
             raise TableError(f"{path} has {len(rows):,} rows with {len(names):,} different keys: it is not read")
-        values = {name: [row.get(name) for row in rows] for name in (*known, *others)}
+        values: dict[str, Sequence[Any]] = {name: [row.get(name) for row in rows] for name in (*known, *others)}
+        values |= {name: _as_lists(str(path), name, values[name]) for name in lists}
         return pa.table({name: _column(str(path), name, cells, name in others) for name, cells in values.items()})
 
     return OpenedTable(str(path), names, read)
@@ -131,14 +134,33 @@ def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.
             return values
     texts = []
     for row, cell in enumerate(cells, 1):
-        is_missing = cell is None or (isinstance(cell, float) and math.isnan(cell))
-        text = None if is_missing else _cell_text(cell)
-        if text is None and not is_missing:
+        text = None if _is_missing(cell) else _cell_text(cell)
+        if text is None and not _is_missing(cell):
             text = json.dumps(cell, default=str)
             if not any_value:
                 raise TableError(f"{label}: row {row}: column {name} is not one value but {text[:60]}")
         texts.append(text)
     return pa.array(texts, pa.large_string())
+
+
+def _as_lists(label: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
+    """Cells of which some are lists, with texts as lists too; raises ``TableError`` for a cell that is neither."""
+    if not any(isinstance(cell, list) for cell in cells):
+        return cells
+    lists: list[list[str] | None] = []
+    for row, cell in enumerate(cells, 1):
+        words = cell.split(";") if isinstance(cell, str) else cell
+        if _is_missing(words):
+            lists.append(None)
+        elif isinstance(words, list) and all(isinstance(word, str) for word in words):
+            lists.append([whole_text(word) for word in words])
+        else:
+            raise TableError(f"{label}: row {row}: column {name} is not {PARSED['words']} but {repr(cell)[:60]}")
+    return lists
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def mixes_flags(cells: Iterable[Any]) -> bool:

@@ -53,7 +53,8 @@ class Form:
         self._refuse_lacking(opened, names)
         others = [name for name in names if name not in chosen] if self.others else []
         self._refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
-        raw = opened.read([names[name] for name in chosen], [names[name] for name in others])
+        lists = [names[name] for name, field in chosen.items() if field.kind == "words"]
+        raw = opened.read([names[name] for name in chosen], [names[name] for name in others], lists)
         if not raw.num_rows:
             raise TableError(f"{opened.label} has no rows")
         columns = {

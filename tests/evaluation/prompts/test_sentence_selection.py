@@ -65,6 +65,11 @@ def test_nonsense_filters_are_refused(small_release: Release, prompts: Select, w
         ask(prompts, small_release, Selection(where=(where,)))
 
 
+def test_a_filter_by_what_no_sentence_has_is_refused(mini_release: Release) -> None:
+    with pytest.raises(SelectionError, match="the release has no such bucket; it has: none"):
+        ask(ask_sentences, mini_release, Selection(where=("bucket=x",)))
+
+
 @pytest.mark.parametrize(
     ("limit", "axes", "templates", "nouns"), [(40, 1, 4, 5), (100, 3, 4, 4), (500, 13, 4, 4), (4500, 13, 5, 30)]
 )

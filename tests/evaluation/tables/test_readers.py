@@ -170,6 +170,19 @@ def test_what_is_not_a_count_is_refused(reader: str, name: str, value: float, tm
         read(path)
 
 
+def test_lists_and_texts_in_one_column_are_words_and_what_is_neither_is_named(tmp_path: Path) -> None:
+    cells: list[Any] = [["kings", "queens"], "doffs; daxes", "", None, []]
+    rows = [{**ABOUT[0], "forms": forms} for forms in cells]
+    found = read_texts(write(tmp_path, "t.jsonl", as_lines(rows)))
+    assert found["forms"].to_pylist() == [["kings", "queens"], ["doffs", "daxes"], [], [], []]
+    assert of_frame(read_texts, pd.DataFrame(rows)) == plain(found)
+    wrong: Rows = [*rows, {**ABOUT[0], "forms": 7}]
+    with pytest.raises(
+        TableError, match="row 6: column forms is not a list of texts, or texts with ; between them but 7"
+    ):
+        read_texts(write(tmp_path, "t.jsonl", as_lines(wrong)))
+
+
 def test_what_is_not_a_flag_is_refused(tmp_path: Path) -> None:
     read, rows = READERS["pairs to score"]
     path = write(tmp_path, "t.jsonl", as_lines([{**rows[0], "control": 2}]))

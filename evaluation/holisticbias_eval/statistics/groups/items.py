@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Bools, Floats, Ints, divide
+from holisticbias_eval.arrays import ROUNDING, Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.intervals import MIDDLE, difference_interval, expansion, score_interval
 from holisticbias_eval.statistics.tests import design_effects, student_p
 
 DRAWS = 1000
 """Bootstrap draws of items."""
 _AT_ONCE = 1 << 22
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     not defined in most draws.
     """
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
-    drawn = np.where(np.abs(drawn - value) <= _ROUNDING * np.abs(value), value, drawn)
+    drawn = np.where(np.abs(drawn - value) <= ROUNDING * np.abs(value), value, drawn)
     known = (~np.isnan(drawn)).sum(axis=0)
     whole = (known == len(drawn)) & (known > 1)
     if whole.any():
@@ -235,7 +234,7 @@ def _summaries(sums: Floats, counts: Ints, drawn: Floats, sides: Sequence[Side])
 def _difference(first: Floats, second: Floats) -> Floats:
     """The second minus the first, and 0 in place of what rounding leaves of equal values: it would be tested."""
     found = second - first
-    return np.where(np.abs(found) <= _ROUNDING * np.abs(second), 0.0, found)
+    return np.where(np.abs(found) <= ROUNDING * np.abs(second), 0.0, found)
 
 
 def _estimates(
