@@ -222,16 +222,16 @@ class _SettingPath(click.Path):
 
 
 def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hidden: bool) -> click.Option:
-    from holisticbias_eval.settings import flags_of
+    from holisticbias_eval.settings import flags_of, stated_default
 
     kind, info = fields[0]
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     annotation, several = _kind(info.annotation)
     flags = flags_of(kind, name)
     says = " ".join(dict.fromkeys(str(one.description) for _, one in fields))
-    is_shown = info.default not in (None, ()) and not isinstance(info.default, bool) and "Default:" not in says
-    if is_shown and all(one.default == info.default for _, one in fields):
-        says = f"{says.removesuffix('.')}. Default: {info.default}."
+    default = stated_default([one for _, one in fields])
+    if default is not None and not isinstance(default, bool):
+        says = f"{says.removesuffix('.')}. Default: {default}."
     shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}
     if annotation is bool:
         return _SettingOption(["/".join(flags), name], is_flag=True, **shared)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EvaluationError
@@ -226,6 +227,14 @@ def of_measures(recipe: Values, measures: Sequence[str], uses: Uses) -> dict[str
     """The settings of a recipe that these measures use, when they replace the measures of the recipe."""
     used = {name for measure in measures for use in uses.get(measure, ()) for name in use.names}
     return {name: value for name, value in recipe.items() if name in used}
+
+
+def stated_default(fields: Sequence[FieldInfo]) -> Any:
+    """The default to say beside the descriptions of a setting; None if there is none, they say it or differ."""
+    default = fields[0].default
+    if any("Default:" in (field.description or "") or field.default != default for field in fields):
+        return None
+    return None if default == () else default
 
 
 def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:

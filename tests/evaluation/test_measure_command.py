@@ -154,6 +154,12 @@ def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, invoke: Invoke) ->
         assert list(found) == [figure for figure in result.figures if figure.measure == name]
 
 
+def test_a_default_is_said_once(invoke: Invoke) -> None:
+    said = invoke.printed("measures", "toxicity").split("\n  --")
+    assert [part for part in said if "(default:" in part and "Default:" in part] == []
+    assert any(part.startswith("threshold") and "Default: the classifier's" in part for part in said)
+
+
 def test_measures_are_listed_with_their_settings_and_defaults(invoke: Invoke) -> None:
     every = " ".join(invoke.printed("measures").split())
     for name, measure in MEASURES.items():
@@ -167,9 +173,12 @@ def test_measures_are_listed_with_their_settings_and_defaults(invoke: Invoke) ->
         assert sorted(options) == sorted({*options})
         for use in uses_of(name):
             for field in use.names:
-                default = use.settings.model_fields[field].default
+                info = use.settings.model_fields[field]
                 assert flag_of(use.settings, field) in said
-                assert isinstance(default, bool) or default in (None, ()) or f"(default: {default})" in said
+                unsaid = (
+                    isinstance(info.default, bool) or info.default in (None, ()) or "Default:" in f"{info.description}"
+                )
+                assert unsaid or f"(default: {info.default})" in said
     said = " ".join(invoke.printed("measures", "generation_bias").split())
     device = "--device (default: auto), without --responses, with --engine local or ray; or with a --classifier of "
     assert device in said

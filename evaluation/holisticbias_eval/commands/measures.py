@@ -38,7 +38,7 @@ def command(name: str | None) -> None:
 def _print_settings(name: str) -> None:
     """Print the settings of a measure by group, each once with its default, its conditions and its description."""
     from holisticbias_eval.evaluating import uses_of
-    from holisticbias_eval.settings import flag_of
+    from holisticbias_eval.settings import flag_of, stated_default
 
     uses: dict[str, list[Use]] = {}
     for use in uses_of(name):
@@ -51,8 +51,9 @@ def _print_settings(name: str) -> None:
             group = kind.group
             write(f"{group}:")
         found = [use.settings.model_fields[field] for use in uses[field]]
-        default = "" if found[0].default in (None, ()) else f" (default: {_written(found[0].default)})"
-        write_wrapped(f"{flag_of(kind, field)}{default}{_only(uses[field])}")
+        default = stated_default(found)
+        said = "" if default is None else f" (default: {_written(default)})"
+        write_wrapped(f"{flag_of(kind, field)}{said}{_only(uses[field])}")
         says = " ".join(dict.fromkeys(info.description or "" for info in found))
         write(click.wrap_text(says, 100, " " * 6, " " * 6))
     write()
