@@ -160,6 +160,8 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     }
     reasons = [f"{count:,} {why}" for why, count in unused.items() if count]
     note += f"; rows that are not used: {listed(reasons)}" if reasons else ""
+    before = sum(map(len, prompts.table["human"].to_pylist()))
+    note += f"; continuations of the prompts themselves that are not used: {before:,}" if before else ""
     return CollectionPrompts(prompts.name, made, settings, (*prompts.notes, note), prompts.release)
 
 

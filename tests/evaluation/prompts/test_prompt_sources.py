@@ -38,9 +38,10 @@ def test_people_may_continue_a_prompt_several_times(own: CollectionPrompts, tmp_
     found = add_human(own, tmp_path / "human.csv")
     assert found.table["human"].to_pylist() == [[], ["A dax sings.", "A dax reads."]]
     said = "1 of 2 prompts; rows that are not used: 1 of other prompts and 2 without a prompt or a text"
-    assert f"people's continuations of {said}" in found.notes[-1]
+    own_texts = "; continuations of the prompts themselves that are not used: 1"
+    assert found.notes[-1].endswith(f"people's continuations of {said}{own_texts}")
     (tmp_path / "human.csv").write_text("prompt,continuation\nA dax,sings.\n")
-    assert add_human(own, tmp_path / "human.csv").notes[-1].endswith("of 1 of 2 prompts")
+    assert add_human(own, tmp_path / "human.csv").notes[-1].endswith(f"of 1 of 2 prompts{own_texts}")
 
 
 def test_a_folder_without_prompts_and_a_name_of_nothing(tmp_path: Path) -> None:
