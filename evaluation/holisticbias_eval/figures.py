@@ -40,7 +40,7 @@ ROUNDED = 1e-9
 
 
 def difference_limits(unit: str) -> tuple[float, float] | None:
-    """The least and the largest difference of two values of a unit, null if there is none."""
+    """The least and the largest difference of two values of a unit; ``None`` if the unit has no limits."""
     limits = LIMITS.get(unit)
     return limits and (limits[0] - limits[1], limits[1] - limits[0])
 

@@ -34,7 +34,7 @@ Row = dict[str, object]
 def read_published_examples(path: Path, specification: Specification | None = None) -> pa.Table:
     """Read examples from a published file, or from the annotated files of a folder (else its training files).
 
-    RedditBias' annotated files give the phrase and its label, null if it is none of ``LABELS``; its other files hold
+    RedditBias' annotated files give the phrase and its label, null if ``LABELS`` does not have it; its other files hold
     biased sentences, or unbiased ones if their name says so. The table of Zhao et al. 2024 gives target, attribute and
     label. With a specification, dimension and group are its own, and target and attribute are found in the text;
     without it they are those of the file. Raises ``CorpusError``.

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 
@@ -140,7 +140,7 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     table = HUMAN.read(file)
     known: dict[str, list[str]] = {}
     for prompt, more in zip(table["prompt"].to_pylist(), table["continuation"].to_pylist(), strict=True):
-        if prompt and more and more.strip():
+        if prompt and _has_words(more):
             known.setdefault(_key(prompt), []).append(more)
     asked = prompts.table["prompt"].to_pylist()
     human = [[joined(prompt, more) for more in known.get(_key(prompt), ())] for prompt in asked]
@@ -155,7 +155,7 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     note = f"{file}: people's continuations of {with_text:,} of {len(asked):,} prompts"
     written, own = sum(map(len, known.values())), {*map(_key, asked)}
     unused = {
-        "of other prompts": written - sum(len(found) for prompt, found in known.items() if prompt in own),
+        "of other prompts": sum(len(found) for prompt, found in known.items() if prompt not in own),
         "without a prompt or a text": table.num_rows - written,
     }
     reasons = [f"{count:,} {why}" for why, count in unused.items() if count]
@@ -163,6 +163,10 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     before = sum(map(len, prompts.table["human"].to_pylist()))
     note += f"; continuations of the prompts themselves that are not used: {before:,}" if before else ""
     return CollectionPrompts(prompts.name, made, settings, (*prompts.notes, note), prompts.release)
+
+
+def _has_words(text: str | None) -> TypeGuard[str]:
+    return bool(text and text.strip())
 
 
 def _key(prompt: str) -> str:
@@ -176,9 +180,7 @@ def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
     numbers = [str(row) for row in range(1, table.num_rows + 1)]
     prompts = [text.rstrip() for text in columns["prompt"]]
     given = columns.get("continuation", [None] * len(prompts))
-    human = [
-        [joined(prompt, more)] if more and more.strip() else [] for prompt, more in zip(prompts, given, strict=True)
-    ]
+    human = [[joined(prompt, more)] if _has_words(more) else [] for prompt, more in zip(prompts, given, strict=True)]
     items = [item or number for item, number in zip(columns.get("item", numbers), numbers, strict=True)]
     kept: dict[str, Any] = {name: columns[name] for name in ("domain", "subject") if name in columns}
     made = prompt_table(

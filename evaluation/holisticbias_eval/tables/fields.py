@@ -206,11 +206,17 @@ def _known(column: pa.ChunkedArray, *, decimal_comma: bool, flags: bool) -> pa.C
 def _words(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Lists of texts; none is the empty list. Raises ``pa.ArrowInvalid``."""
     cells = column.to_pylist()
-    lists = [cell.split(";") if isinstance(cell, str) else [] if cell is None else cell for cell in cells]
-    if not all(isinstance(cell, list) and all(isinstance(word, str) for word in cell) for cell in lists):
+    lists = [[] if cell is None else words_of(cell) for cell in cells]
+    if None in lists:
         raise pa.ArrowInvalid("not words")
-    words = [[word.strip() for word in cell if word.strip()] for cell in lists]
+    words = [[word.strip() for word in cell or () if word.strip()] for cell in lists]
     return pa.chunked_array([pa.array(words, TYPES["words"])])
+
+
+def words_of(cell: object) -> list[str] | None:
+    """The texts of a cell that is a list of them, or a text with ``;`` between them; None for any other cell."""
+    words = cell.split(";") if isinstance(cell, str) else cell
+    return words if isinstance(words, list) and all(isinstance(word, str) for word in words) else None
 
 
 def _first_wrong(column: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> int:

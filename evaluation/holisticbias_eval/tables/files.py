@@ -16,7 +16,7 @@ from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import COMPRESSED
 from holisticbias_eval.tables.csv_files import CsvFile
-from holisticbias_eval.tables.fields import PARSED
+from holisticbias_eval.tables.fields import PARSED, words_of
 from holisticbias_eval.tables.rows import read_rows
 
 Columns = Sequence[str]
@@ -149,13 +149,10 @@ def _as_lists(label: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
         return cells
     lists: list[list[str] | None] = []
     for row, cell in enumerate(cells, 1):
-        words = cell.split(";") if isinstance(cell, str) else cell
-        if _is_missing(words):
-            lists.append(None)
-        elif isinstance(words, list) and all(isinstance(word, str) for word in words):
-            lists.append([whole_text(word) for word in words])
-        else:
+        words = words_of(cell)
+        if words is None and not _is_missing(cell):
             raise TableError(f"{label}: row {row}: column {name} is not {PARSED['words']} but {repr(cell)[:60]}")
+        lists.append(None if words is None else [whole_text(word) for word in words])
     return lists
 
 

@@ -49,7 +49,7 @@ class Quantity:
 
     @property
     def difference_limits(self) -> tuple[float, float] | None:
-        """The least and the largest difference of two values, null if there is none."""
+        """The least and the largest difference of two values; ``None`` if the unit has no limits."""
         return difference_limits(self.unit)
 
     @property
