@@ -149,8 +149,8 @@ def _change_lines(history: pa.Table | None) -> Iterator[str]:
             added, changed, removed = _changes(rows, versions[-2:], kind)
             yield f"| {kind}s | {added} | {changed} | {removed} |"
     yield (
-        "\nThe table `history` lists them. An entry with other sources, or with judgements that leave its preference as "
-        "it is, does not count as changed."
+        "\nThe table `history` lists them. An entry with other sources, or with judgements that leave its preference "
+        "as it is, does not count as changed."
     )
 
 
