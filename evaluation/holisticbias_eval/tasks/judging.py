@@ -1,16 +1,15 @@
 """Start what reads the texts of a run: the options of its classifiers."""
 
-import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 
-from holisticbias.inputs import refuse_unreadable, require_file
+from holisticbias.inputs import file_sha256
 from holisticbias.release.release import Release
-from holisticbias_eval.errors import SelectionError, TableError
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES, options
 from holisticbias_eval.measures.measure import MeasureSettings, View
@@ -23,6 +22,7 @@ from holisticbias_eval.readers.classifier import PREFIX, Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, judge_responses, start_judges
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.statistics.medians import count_terms
+from holisticbias_eval.tables.content import each_line
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
@@ -48,29 +48,16 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
     return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
-def corpus_lines(corpus: Path) -> Iterator[str]:
-    """The lines of a text file with their ends; raises ``TableError`` if it cannot be read."""
-    try:
-        with (
-            refuse_unreadable(corpus, TableError),
-            require_file(corpus).open(encoding="utf-8", newline="") as lines,
-        ):
-            yield from lines
-    except UnicodeDecodeError as error:
-        raise TableError(f"{corpus} is not UTF-8 text: save it in UTF-8") from error
-
-
-def _digest(corpus: Path) -> str:
-    """SHA-256 of a text file, read whole: raises ``TableError`` if it cannot be read."""
-    digest = hashlib.sha256()
-    for line in corpus_lines(corpus):
-        digest.update(line.encode())
-    return digest.hexdigest()
-
-
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
     """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
-    return count_terms(corpus_lines(corpus), scores["descriptor"].unique().to_pylist())
+    return count_terms(each_line(corpus), scores["descriptor"].unique().to_pylist())
+
+
+def _sign_corpus(corpus: Path) -> Mapping[str, str]:
+    """The name of a text file and its SHA-256, read whole: raises ``TableError`` if it cannot be read."""
+    for _ in each_line(corpus):
+        pass
+    return {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
 
 
 def start_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
@@ -80,7 +67,7 @@ def start_response_reading(own: Mapping[str, str], release: Release, given: Give
     classifier does not know, before a model is asked.
     """
     corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
-    signed = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {_digest(corpus)}"}
+    signed = {} if corpus is None else _sign_corpus(corpus)
     clusters = find_clusters(given)
     phrases = given.read(options.Phrasing).phrases
     chosen: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
