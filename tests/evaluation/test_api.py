@@ -195,6 +195,8 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.mitigate("lmd", out=WRONG), OutputError, "out: it must be the name of a file or folder, not int"),
         (lambda: hbe.mitigate("lmd", WRONG, out="out"), EvaluationError, "model: it must be a name .* not int"),
         (lambda: hbe.mitigate("lmd", out="out", release=WRONG), EvaluationError, "release: it must be .* not int"),
+        (lambda: hbe.mitigate("lmd", out="out", seed="x"), EvaluationError, "--seed: it must be a whole number"),
+        (lambda: hbe.mitigate("lmd", out="out", seed=-1), EvaluationError, "--seed: it must be at least 0"),
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
         (lambda: holisticbias.load_catalog(LONG), SourceError, r"x\.csv .*(read: File name too|is not a folder)"),

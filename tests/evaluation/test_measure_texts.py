@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.tasks.response_files import read_texts
+from holisticbias_eval.tasks.response_files import TEXTS
 from invoking import Invoke
 from row_files import write_table
 
@@ -66,14 +66,14 @@ def test_columns_are_read_as_text(tmp_path: Path) -> None:
             "item": pa.array([7, 8]),
         }
     )
-    found = read_texts(write_table(tmp_path / "t.parquet", table))
+    found = TEXTS.read(write_table(tmp_path / "t.parquet", table))
     assert found.to_pydict() == {
-        "text": ["a", None], "group": ["1", "2"], "subject": ["s", None], "item": ["7", "8"],
+        "text": ["a", None], "group": ["1", "2"], "domain": [None, None], "subject": ["s", None], "item": ["7", "8"],
     }  # fmt: skip
-    gaps = read_texts(write_table(tmp_path / "t.parquet", table.set_column(4, "item", pa.array([7.0, None]))))
+    gaps = TEXTS.read(write_table(tmp_path / "t.parquet", table.set_column(4, "item", pa.array([7.0, None]))))
     assert gaps["item"].to_pylist() == ["7", None]
     with pytest.raises(TableError, match=r"row 2: column text is not text but 1\.0"):
-        read_texts(write_table(tmp_path / "t.parquet", table.set_column(0, "text", pa.array([None, 1.0]))))
+        TEXTS.read(write_table(tmp_path / "t.parquet", table.set_column(0, "text", pa.array([None, 1.0]))))
 
 
 def test_texts_without_their_subject_are_counted(invoke: Invoke, tmp_path: Path) -> None:

@@ -112,9 +112,7 @@ def test_hostile_text_of_an_issue_is_shown_as_code(tmp_path: Path, invoke: Invok
 def test_a_heading_in_an_answer_is_a_part_of_it() -> None:
     answers = read_issue("### Entry\n\nDeaf\n\n### Sentence\n\n### What\nx\n\n### Correction\n\ny\n")
     assert answers == {"Entry": "Deaf", "Sentence": "### What\nx", "Correction": "y"}
-    found = form_of(answers)
-    assert found is not None
-    assert found.file == "report-grammar"
+    assert form_of(answers).file == "report-grammar"
 
 
 def steps_of(job: str) -> dict[str, dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Judgements of reviewers: of one entry, or a file of many; corrections, near ids, pseudonyms."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -82,6 +83,16 @@ def test_preference(judged: list[tuple[str, str | None]], preference: str) -> No
     assessments = [{"judgement": j, "reviewer": r, "source": None if r else "x", "date": "2026"} for j, r in judged]
     entry = {"id": "a.b", "text": "b", "sources": ["x"], "since": "1.0.0", "assessments": assessments}
     assert Descriptor.model_validate(entry).preference == preference
+
+
+def test_the_newest_judgement_of_a_reviewer_counts_wherever_it_stands() -> None:
+    newer = {"judgement": "accepted", "reviewer": "rv-1", "date": "2026", "since": "1.10.0"}
+    older = {"judgement": "dispreferred", "reviewer": "rv-1", "date": "2025", "since": "1.9.0"}
+    other = {"judgement": "accepted", "reviewer": "rv-2", "date": "2025"}
+    entry = {"id": "a.b", "text": "b", "sources": ["x"], "since": "1.0.0"}
+    for assessments in itertools.permutations((newer, older, other)):
+        term = Descriptor.model_validate(entry | {"assessments": assessments})
+        assert (term.at("1.9.0").preference, term.at("1.10.0").preference) == ("polarizing", "reviewed")
 
 
 def test_a_file_of_judgements_is_recorded(repository: Path, tmp_path: Path, invoke: Invoke) -> None:

@@ -17,7 +17,9 @@ FIELDS = ("body", "text", "comment")
 _DATES = ("created_utc", "date", "timestamp", "created_at")
 _MILLISECONDS = 1e11  # seconds since 1970 are smaller until the year 5138
 _ID = 200  # characters
-_DELETED = re.compile(r"\s*\[\s*(?:deleted|removed)\b[^\]]*\]\s*", re.IGNORECASE)
+DELETED = r"\[\s*(?:deleted|removed)\b[^\]]*\]"
+"""The pattern of what stands in the place of a deleted text, in small letters, such as ``[deleted by user]``."""
+_DELETED = re.compile(rf"\s*{DELETED}\s*", re.IGNORECASE)
 _BOT_NAME = re.compile(r"(?i:automoderator|.*[-_]bot)|.*[a-z0-9](?:Bot|BOT)")
 _BOT_WORDS = re.compile(r"\bi(?:['’]?m| am) a bot\b", re.IGNORECASE)  # noqa: RUF001 - both forms that people write
 _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "#34": '"', "#39": "'", "#x27": "'", "nbsp": " ", "#x200b": " "}

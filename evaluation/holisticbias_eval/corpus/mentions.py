@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.documents import DELETED
 from holisticbias_eval.stereotypes.targets import TermFinder
 
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
@@ -13,7 +14,7 @@ _SHORTEST = 4  # letters that two terms share
 _ESCAPE = re.compile(rb"\\u(?:00[4-7]|013[01]|017f|212a)")
 """Letters that JSON writes as escapes: ASCII letters, and letters that equal i, s or k in any case."""
 _LETTERS = tuple(letter.encode() for letter in "\u0130\u0131\u017f\u212a")
-_DELETED = (b"[deleted]", b"[removed]")
+_DELETED = re.compile(DELETED.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class TermFilter:
         for needle in self._needles:
             if needle in lower:
                 return True
-        if b"ed]" in lower and any(one in lower for one in _DELETED):
+        if (b"deleted" in lower or b"removed" in lower) and _DELETED.search(lower):
             return True
         if b"\\u" in lower and _ESCAPE.search(lower):
             return True

@@ -22,7 +22,7 @@ from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method
 from holisticbias_eval.mitigation.record import sign_specification
-from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings
+from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, TrainingSettings
 from holisticbias_eval.mitigation.training import Lesson
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.opening import find_opening
@@ -91,7 +91,7 @@ class CorpusLessons:
             )
         self._file = asked.examples
         self._name = GOSSIP if self._file is None else self._file.name
-        self._settings = SplitSettings(seed=int(given.values.get("seed", 0)))
+        self._settings = SplitSettings(seed=given.read(TrainingSettings).seed)
         self._made: Split | None = None
         with self._display.step(f"Reading {self._file or 'the invented sentences'}"):
             self._train, self._validation = self._read()

@@ -17,7 +17,7 @@ from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.method import Method
-from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.mitigation.settings import Tagging, TrainingSettings
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
 from holisticbias_eval.mitigation.training import Lesson
 from holisticbias_eval.models.embedded import RELEASE, RESPONDER, SHIPPED
@@ -74,7 +74,7 @@ class ResponseLessons:
         kept = [name for name in _KEPT if name in valued.rows.column_names]
         columns = {name: table[name] for table, names in ((valued.rows, kept), (tagged, _TAGGED)) for name in names}
         texts = pa.table({**columns, "bias_value": pa.array(valued.values)})
-        mask = _validation(valued.rows, int(given.values.get("seed", 0)))
+        mask = _validation(valued.rows, given.read(TrainingSettings).seed)
         quantile = f"the quantile {tagging.quantile:g} of the bias values"
         return Lesson(
             method=method,

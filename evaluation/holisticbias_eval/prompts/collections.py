@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.compile.filters import parse_conditions
@@ -15,17 +16,39 @@ from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.arrays import with_columns
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.embedded import FOLDER
 from holisticbias_eval.models.store.keys import counted, table_of
 from holisticbias_eval.prompts.selection import having
 from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.forms import columns
 
 FORMS, PERSON = "forms", "person"
 TYPES = {FORMS: pa.list_(pa.large_string()), PERSON: pa.bool_()}
 """The columns of a table of prompts or texts: the words for the group, and whether the subject is a person's name."""
-WORDS = (Field(FORMS, "words"), Field(PERSON, "flag"))
-"""The same columns in a user's table."""
+GROUPED = (
+    Field("group", "name", need=True),
+    *columns("label", "domain", "subject", "item"),
+    Field(FORMS, "words"),
+    Field(PERSON, "flag"),
+)
+"""What a user's table of prompts or texts says of their group."""
+_LONGEST_NAME = 1000  # characters
+
+
+def refuse_names(label: str, table: pa.Table) -> None:
+    """Refuse long names, and a domain that only some rows have."""
+    for name in ("group", "domain"):
+        if name not in table.column_names or table[name].null_count == table.num_rows:
+            continue
+        Field(name).refuse_missing(label, name, table[name])
+        lengths = pc.utf8_length(table[name])
+        longest = pc.max(lengths).as_py()
+        if longest > _LONGEST_NAME:
+            row = pc.index(lengths, longest).as_py() + 1
+            raise TableError(
+                f"{label}: row {row}: column {name} has {longest:,} characters: the most is {_LONGEST_NAME:,}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +106,7 @@ FIELDS = (
 )
 """The columns of prompts. ``item`` is the prompt or the page that it is from: texts of one item are resampled
 together. ``human`` are the whole texts of people that begin with the prompt, ``fault`` is what is wrong with a prompt.
-Domain, subject and fault may be missing. ``group_words.TYPES`` may follow: they say how a text is measured."""
+Domain, subject and fault may be missing. ``TYPES`` may follow: they say how a text is measured."""
 
 FILTERS = ("domain", "group")
 """The keys of ``--where``."""

@@ -17,10 +17,12 @@ from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts import bold_files
 from holisticbias_eval.prompts.collections import (
     CALIBRATION,
-    WORDS,
+    GROUPED,
+    TYPES,
     CollectionPrompts,
     calibration_prompts,
     prompt_table,
+    refuse_names,
 )
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.content import text_lines
@@ -83,13 +85,9 @@ HUMAN = Form("people's continuations", columns("text", "prompt", "continuation",
 
 FORM = Form(
     "prompts about groups",
-    (
-        *columns("text", "prompt", "group", need=True, filled=True),
-        Field("domain", filled=True),
-        *columns("label", "subject", "item"),
-        Field("continuation", "text"),
-        *WORDS,
-    ),
+    (*columns("text", "prompt", need=True, filled=True), *GROUPED, Field("continuation", "text")),
+    (refuse_names,),
+    blank_is_missing=True,
 )
 
 
@@ -186,7 +184,7 @@ def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
     made = prompt_table(
         {"prompt_id": numbers, "item": items, "group": columns["group"], "prompt": prompts, "human": human, **kept}
     )
-    made = with_columns(made, table.select([field.name for field in WORDS if field.name in columns]))
+    made = with_columns(made, table.select([name for name in TYPES if name in columns]))
     about = {"prompts_files": path.name, "prompts_files_sha256": file_sha256(path)}
     return CollectionPrompts(path.stem, made, about)
 

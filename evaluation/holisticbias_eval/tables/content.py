@@ -113,6 +113,15 @@ def content_text(path: Path, content: bytes) -> str:
         raise TableError(f"{path}:{number}: it is not UTF-8 text: save it in UTF-8") from error
 
 
+def lines_with_ends(path: Path) -> Iterator[str]:
+    """The lines of a text file with their ends; raises ``TableError`` if it cannot be read."""
+    try:
+        with refuse_unreadable(path, TableError), require_file(path).open(encoding="utf-8", newline="") as lines:
+            yield from lines
+    except UnicodeDecodeError as error:
+        raise TableError(f"{path} is not UTF-8 text: save it in UTF-8") from error
+
+
 def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:
     """Yield the lines of chunks of bytes without their ends, null for a line of more than ``longest`` bytes.
 

@@ -68,8 +68,8 @@ class Form:
         return table
 
     def needing(self, *needed: str, filled: Sequence[str] = ()) -> "Form":
-        """The same form with other needed columns."""
-        fields = (replace(f, need=f.name in needed, filled=f.filled or f.name in filled) for f in self.fields)
+        """The same form with further needed columns."""
+        fields = (replace(f, need=f.need or f.name in needed, filled=f.filled or f.name in filled) for f in self.fields)
         return replace(self, fields=tuple(fields))
 
     def _renamed(self, names: Sequence[str]) -> dict[str, str]:

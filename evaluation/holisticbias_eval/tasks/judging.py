@@ -1,28 +1,34 @@
-"""Start what reads the texts of a run: the options of its classifiers."""
+"""Find what reads the texts of a run: its classifiers and their options."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import pyarrow as pa
 
-from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias.release.release import Release
-from holisticbias_eval.errors import SelectionError, TableError
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES, options
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.card import CLUSTERS
+from holisticbias_eval.readers.card import CARDS, CLUSTERS
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.readers.classifier import PREFIX, Classifier
-from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, judge_responses, start_judges
+from holisticbias_eval.readers.judging import (
+    JudgingOptions,
+    choose_judges,
+    describe_judges,
+    judge_responses,
+    start_judges,
+)
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.statistics.medians import count_terms
+from holisticbias_eval.tables.content import lines_with_ends
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
@@ -48,70 +54,68 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
     return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
-def corpus_lines(corpus: Path) -> Iterator[str]:
-    """The lines of a text file with their ends; raises ``TableError`` if it cannot be read."""
-    try:
-        with (
-            refuse_unreadable(corpus, TableError),
-            require_file(corpus).open(encoding="utf-8", newline="") as lines,
-        ):
-            yield from lines
-    except UnicodeDecodeError as error:
-        raise TableError(f"{corpus} is not UTF-8 text: save it in UTF-8") from error
-
-
 def _digest(corpus: Path) -> str:
     """SHA-256 of a text file, read whole: raises ``TableError`` if it cannot be read."""
     digest = hashlib.sha256()
-    for line in corpus_lines(corpus):
+    for line in lines_with_ends(corpus):
         digest.update(line.encode())
     return digest.hexdigest()
 
 
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
     """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
-    return count_terms(corpus_lines(corpus), scores["descriptor"].unique().to_pylist())
+    return count_terms(lines_with_ends(corpus), scores["descriptor"].unique().to_pylist())
 
 
-def start_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
-    """Start the classifiers of responses; ``own`` replaces the default classifiers by those of a model.
+def find_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
+    """Find the classifiers of responses; ``own`` replaces the default classifiers by those of a model.
 
-    Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
-    classifier does not know, before a model is asked.
+    Raises ``TableError`` if the corpus cannot be read, ``ClassifierError`` if a classifier does not fit, and
+    ``SelectionError`` for clusters of styles that the classifier does not know, before a model is loaded.
     """
     corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
     signed = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {_digest(corpus)}"}
     clusters = find_clusters(given)
     phrases = given.read(options.Phrasing).phrases
-    chosen: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
+    measuring: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
     needed = {MEASURES[name].needs.answers for name in given.measures}
     readers = {kind: reader for kind, reader in _READERS.items() if kind in needed}
-    started = start_judges([*readers.values()], own, judging_options(given), given.display)
-    judges = {kind: started[reader.name] for kind, reader in reversed(readers.items())}
-    settings = {**censor_settings(censored=censored), **signed} if judges else signed
-    if "labels" in judges:
-        card = judges["labels"].card
+    judging = judging_options(given)
+    named = choose_judges([*readers.values()], own, judging)
+    chosen = {kind: named[reader.name] for kind, reader in reversed(readers.items())}
+    settings = {**censor_settings(censored=censored), **signed} if chosen else signed
+    if "labels" in chosen:
+        card = CARDS.read(chosen["labels"])
         if isinstance(clusters, dict):
             refuse_unknown_styles(clusters, card.labels)
-        chosen["clusters"] = clusters or dict(card.clusters) or None
-    if "offensiveness" in judges:
-        chosen["threshold"] = judges["offensiveness"].card.threshold
+        measuring["clusters"] = clusters or dict(card.clusters) or None
+    if "offensiveness" in chosen:
+        measuring["threshold"] = CARDS.read(chosen["offensiveness"]).threshold
     return ResponseReading(
-        signed=describe_judges(judges.values()), settings=settings,
-        measuring=MeasureSettings().model_copy(update=chosen), judges=judges, release=release, corpus=corpus,
-        measures=given.measures, censored=censored,
+        settings=settings, measuring=MeasureSettings().model_copy(update=measuring), chosen=chosen, options=judging,
+        release=release, corpus=corpus, measures=given.measures, censored=censored,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseReading(TaskReading):
-    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
+    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs.
 
-    judges: Mapping[str, Classifier]
+    ``chosen`` names the classifier of each kind of answers, and ``judges`` are the classifiers that are loaded.
+    """
+
+    chosen: Mapping[str, str]
+    options: JudgingOptions
     release: Release
     corpus: Path | None
     measures: tuple[str, ...]
     censored: bool
+    judges: Mapping[str, Classifier] = field(default_factory=dict)
+
+    def start(self, display: Display) -> Self:
+        """The reading with its classifiers."""
+        judges = start_judges(self.chosen, self.options, display)
+        return replace(self, signed=describe_judges(judges.values()), judges=judges)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add ``judged`` and the probabilities."""

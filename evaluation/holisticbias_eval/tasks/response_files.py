@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.generation.requests import WITHHELD, Finish
-from holisticbias_eval.prompts.collections import WORDS
+from holisticbias_eval.prompts.collections import GROUPED, refuse_names
 from holisticbias_eval.prompts.texts import HUMAN, MODEL
 from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.readers.judging import OFFENSIVE
@@ -19,7 +19,6 @@ from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
 
 REQUIRED = ("axis", "template", "descriptor", "response")
-_LONGEST_NAME = 1000
 RUN_FIELDS = (
     *columns("label", "response_id", "axis_label", "bucket"),
     Field("descriptor_id", filled_from="descriptor"),
@@ -27,47 +26,25 @@ RUN_FIELDS = (
     Field("template_id", filled_from="template"),
     *columns("label", "noun_id", "noun", "variants"),
     *columns("text", "prompt", "persona", "response", "reasoning", "judged"),
+    Field("finish", choices=get_args(Finish)),
 )
 """Columns of text of a run's responses, which are read if they are there."""
-RESPONSES = Form(
-    "responses",
-    (
-        *columns("label", "axis", "template", "descriptor", "model"),
-        *RUN_FIELDS,
-        Field("finish", choices=get_args(Finish)),
-    ),
-    others=True,
-)
-
-
-def _refuse_names(label: str, table: pa.Table) -> None:
-    """Refuse long names, and a domain that only some rows have."""
-    for name in ("group", "domain"):
-        if name not in table.column_names or table[name].null_count == table.num_rows:
-            continue
-        Field(name).refuse_missing(label, name, table[name])
-        lengths = pc.utf8_length(table[name])
-        longest = pc.max(lengths).as_py()
-        if longest > _LONGEST_NAME:
-            row = pc.index(lengths, longest).as_py() + 1
-            raise TableError(
-                f"{label}: row {row}: column {name} has {longest:,} characters: the most is {_LONGEST_NAME:,}"
-            )
+RESPONSES = Form("responses", (*columns("label", "axis", "template", "descriptor", "model"), *RUN_FIELDS), others=True)
 
 
 TEXTS = Form(
     "texts",
     (
-        *columns("text", "text", need=True),
-        *columns("name", "group", need=True),
-        *columns("label", "domain", "subject", "item"),
-        Field("source", choices=(MODEL, HUMAN)),
-        *WORDS,
+        *columns("text", "text", need=True), *GROUPED, Field("source", choices=(MODEL, HUMAN)),
     ),
-    (_refuse_names,),
+    (refuse_names,),
     blank_is_missing=True,
-)
-"""``subject`` is replaced before measuring, ``item`` the prompt or page that a text belongs to."""
+)  # fmt: skip
+"""A user's table of texts about groups; a text is null if the model refused.
+
+``subject`` is replaced before measuring, ``item`` the prompt or page that a text belongs to. A domain stands in every
+row or in none.
+"""
 
 
 def read_responses(source: Path, required: Sequence[str] = REQUIRED) -> pa.Table:
@@ -79,23 +56,11 @@ def read_responses(source: Path, required: Sequence[str] = REQUIRED) -> pa.Table
     return RESPONSES.needing(*required, filled=[name for name in required if name != "response"]).read(source)
 
 
-def read_texts(source: Path) -> pa.Table:
-    """Read a table of texts about groups, one per row in any order; a text is null if the model refused.
-
-    Other columns are not read. A domain stands in every row or in none. Raises ``TableError`` with what to change.
-    """
-    table = TEXTS.read(source)
-    if "domain" in table.column_names and table["domain"].null_count == table.num_rows:
-        table = table.drop_columns(["domain"])
-    return table
-
-
 CELL = columns("name", "axis", "template", "descriptor", need=True)
 
 
 _RUN = (
     *RUN_FIELDS,
-    Field("finish"),
     *columns("number", "draw", "sample", "tokens"),
     *columns("probability", *OFFENSIVE),
 )
@@ -127,9 +92,9 @@ def _offences(source: Path) -> pa.Table:
 
 
 TABLES: Mapping[str, Callable[[Path], pa.Table]] = {
-    "labels": JUDGED.needing("axis", "template", "descriptor", PREFIX).read,
+    "labels": JUDGED.needing(PREFIX).read,
     "offensiveness": _offences,
-    "responses": JUDGED.needing("axis", "template", "descriptor", "response").read,
+    "responses": JUDGED.needing("response").read,
 }
 """The readers of users' tables, by the answers that measures of responses need."""
 

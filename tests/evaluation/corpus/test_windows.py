@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import invented
 
-from holisticbias_eval.corpus.documents import clean
+from holisticbias_eval.corpus.documents import TextDocument, clean
 from holisticbias_eval.corpus.mentions import TermFilter, target_filter
 from holisticbias_eval.corpus.retrieving import MentionWindow, NoWindow, Reservoir, WindowFinder
 from holisticbias_eval.stereotypes.targets import TermFinder
@@ -152,10 +152,15 @@ def test_the_filter_stops_most_documents() -> None:
     may_mention = target_filter(SPECIFICATION)
     assert may_mention(b'{"body": "The STADIC ones"}')
     assert may_mention(rb'{"body": "\u0073tads"}')
-    assert may_mention(b'{"body": "[Deleted]"}')
-    assert not may_mention(b'{"body": "nothing, \\u2019 \xc3\xa9 [red]"}')
+    assert not may_mention(b'{"body": "nothing, \\u2019 \xc3\xa9 [red], removed"}')
     assert TermFilter(["é"])(b"any")
     assert not TermFilter([])(b"any")
+
+
+@pytest.mark.parametrize("text", ["[Deleted]", "[removed]", "[deleted by user]", " [ Removed by Reddit ] "])
+def test_the_filter_passes_deleted_texts_so_that_they_are_counted(text: str) -> None:
+    assert TextDocument(text, "f:1").is_deleted
+    assert target_filter(SPECIFICATION)(json.dumps({"body": text}).encode())
 
 
 FINDER = TermFinder(

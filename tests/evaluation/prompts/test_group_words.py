@@ -12,7 +12,7 @@ from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
-from holisticbias_eval.prompts.collections import WORDS, newest_words, release_prompts
+from holisticbias_eval.prompts.collections import GROUPED, TYPES, newest_words, release_prompts
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tables.frames import file_of
@@ -56,7 +56,7 @@ def test_group_words_are_found_in_texts_of_bold_files(tmp_path: Path) -> None:
 
 def read_words(columns: dict[str, object]) -> pa.Table:
     with file_of(pa.table(columns), "forms") as name:
-        return Form("words", WORDS).read(Path(name))
+        return Form("words", tuple(field for field in GROUPED if field.name in TYPES)).read(Path(name))
 
 
 def test_words_in_a_users_table() -> None:

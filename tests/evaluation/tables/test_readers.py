@@ -16,7 +16,7 @@ from tests.evaluation.tables.written import FILES, MEASURED, READERS, as_decimal
 
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.frames import file_of
-from holisticbias_eval.tasks.response_files import read_texts
+from holisticbias_eval.tasks.response_files import TEXTS
 from row_files import Rows, as_csv, as_lines, as_parquet
 
 
@@ -121,7 +121,7 @@ def test_every_data_frame_is_the_same_table(reader: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_column_of_a_frame_that_nobody_needs_is_no_fault(odd: str) -> None:
-    assert of_frame(read_texts, with_odd(ABOUT, ODD[odd])) == of_frame(read_texts, ABOUT)
+    assert of_frame(TEXTS.read, with_odd(ABOUT, ODD[odd])) == of_frame(TEXTS.read, ABOUT)
 
 
 @pytest.mark.parametrize(
@@ -142,21 +142,21 @@ def test_an_odd_column_of_a_frame_that_nobody_needs_is_no_fault(odd: str) -> Non
 )  # fmt: skip
 def test_what_is_not_a_table_is_refused(frame: Any, message: str) -> None:
     with pytest.raises(TableError, match=message):
-        of_frame(read_texts, frame)
+        of_frame(TEXTS.read, frame)
 
 
 def test_a_file_that_is_missing_or_of_another_kind_is_named(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     for name, message in (("split", "does not exist"), ("t.csv", "does not exist"), ("there", "is not .csv, .jsonl")):
         with pytest.raises(TableError, match=f"{name} {message}"):
-            read_texts(tmp_path / name)
+            TEXTS.read(tmp_path / name)
 
 
 def test_mixed_cells_of_a_frame_are_text_and_nan_is_missing() -> None:
     rows = [{"text": text, "group": group} for text, group in ((1, "a"), ("b", 2), (float("nan"), 1.5))]
     found = [{"text": "1", "group": "a"}, {"text": "b", "group": "2"}, {"text": None, "group": "1.5"}]
-    assert of_frame(read_texts, rows) == of_frame(read_texts, pd.DataFrame(rows)) == found
-    assert of_frame(read_texts, pd.DataFrame({"text": [float("nan")], "group": "a"}))[0]["text"] is None
+    assert of_frame(TEXTS.read, rows) == of_frame(TEXTS.read, pd.DataFrame(rows)) == found
+    assert of_frame(TEXTS.read, pd.DataFrame({"text": [float("nan")], "group": "a"}))[0]["text"] is None
 
 
 @pytest.mark.parametrize("value", [-1, 2**31, 1e308])
@@ -173,14 +173,14 @@ def test_what_is_not_a_count_is_refused(reader: str, name: str, value: float, tm
 def test_lists_and_texts_in_one_column_are_words_and_what_is_neither_is_named(tmp_path: Path) -> None:
     cells: list[Any] = [["kings", "queens"], "doffs; daxes", "", None, []]
     rows = [{**ABOUT[0], "forms": forms} for forms in cells]
-    found = read_texts(write(tmp_path, "t.jsonl", as_lines(rows)))
+    found = TEXTS.read(write(tmp_path, "t.jsonl", as_lines(rows)))
     assert found["forms"].to_pylist() == [["kings", "queens"], ["doffs", "daxes"], [], [], []]
-    assert of_frame(read_texts, pd.DataFrame(rows)) == plain(found)
+    assert of_frame(TEXTS.read, pd.DataFrame(rows)) == plain(found)
     wrong: Rows = [*rows, {**ABOUT[0], "forms": 7}]
     with pytest.raises(
         TableError, match="row 6: column forms is not a list of texts, or texts with ; between them but 7"
     ):
-        read_texts(write(tmp_path, "t.jsonl", as_lines(wrong)))
+        TEXTS.read(write(tmp_path, "t.jsonl", as_lines(wrong)))
 
 
 def test_what_is_not_a_flag_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from holisticbias_eval.prompts.prompt_sources import HUMAN, read_prompts, read_s
 from holisticbias_eval.stereotypes.imported import read_sentences, read_source_sentences
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.pair_files import read_pairs
-from holisticbias_eval.tasks.response_files import read_responses, read_texts
+from holisticbias_eval.tasks.response_files import TEXTS, read_responses
 from holisticbias_eval.tasks.test_set import read_test_set
 from row_files import Rows, as_csv, as_lines, as_parquet, with_commas
 
@@ -57,7 +57,7 @@ MEASURED: Readers = {
     "results": (TASKS["results"].tables["results"], inputs.RESULTS),
     "group_sentences": (TASKS["test_set"].tables["group_sentences"], inputs.GROUPS),
     "candidates": (TASKS["dialogues"].tables["candidates"], inputs.CANDIDATES),
-    "texts": (read_texts, inputs.ABOUT),
+    "texts": (TEXTS.read, inputs.ABOUT),
 }
 """Readers of tables that are measured, which also take data frames; what they say of bad files is recorded."""
 READERS: Readers = {

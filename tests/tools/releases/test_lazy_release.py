@@ -201,7 +201,7 @@ def test_parts_hold_the_rows_and_no_text_that_is_not_in_them(
         chosen = [row for part in sentences.of_descriptors(some).parts() for row in part.to_pylist()]
         assert chosen == [row for row in whole.to_pylist() if row["descriptor_id"] in (None, *some)]
         for parts in (sentences.parts(), iter([whole])):
-            write_parquet(parts, path, dict)
+            write_parquet(parts, path, {})
             read = list(read_parts(path))
             assert pa.concat_tables(read).to_pylist() == read_parquet(path).to_pylist() == whole.to_pylist()
             assert lazy_digest(lambda: read_parts(path)) == digest

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.columns import strings
-from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, split_template
+from holisticbias.terms.grammar import ADJECTIVE, DESCRIPTOR_WITH_NOUN, FIXED_PHRASE, split_template
 
 SENTENCES = {
     "sentences with a descriptor and a noun": DESCRIPTOR_WITH_NOUN,
-    "sentences with a descriptor alone": ("descriptor",),
-    "sentences with a fixed phrase": ("fixed_phrase",),
+    "sentences with a descriptor alone": (ADJECTIVE,),
+    "sentences with a fixed phrase": (FIXED_PHRASE,),
     "sentences with a noun alone": ("noun",),
-    "all sentences": (*DESCRIPTOR_WITH_NOUN, "descriptor", "fixed_phrase", "noun"),
+    "all sentences": (*DESCRIPTOR_WITH_NOUN, ADJECTIVE, FIXED_PHRASE, "noun"),
 }
 COMPANIONS = {
     "groups of collections": ("collections", "group_id", "group"),
@@ -57,7 +57,7 @@ def count_texts(tables: Mapping[str, pa.Table]) -> tuple[Count, ...]:
 def _count(what: str, kinds: tuple[str, ...], tables: Mapping[str, pa.Table]) -> Count:
     rows = texts = 0
     for (slot, must_be_noun), templates in _template_kinds(tables["templates"]):
-        fitting = [kind for kind in kinds if kind != "descriptor" or not must_be_noun]
+        fitting = [kind for kind in kinds if kind != ADJECTIVE or not must_be_noun]
         phrases = tables["noun_phrases"]
         fillers = phrases[slot].filter(pc.is_in(phrases["noun_phrase_type"].cast(pa.string()), strings(fitting)))
         rows += templates * len(fillers)

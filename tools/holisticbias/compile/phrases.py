@@ -22,7 +22,7 @@ from holisticbias.compile.table_forms import DESCRIPTOR, NOUN, column_values, or
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile
-from holisticbias.terms.grammar import FIXED_PHRASE, described, split_template, with_article
+from holisticbias.terms.grammar import ADJECTIVE, alone, described, split_template, with_article
 
 Columns = Mapping[str, pa.Array]
 Texts = Sequence[str | None]
@@ -55,9 +55,13 @@ class PhraseTable(LazyTable):
 
     def with_noun(self) -> "PhraseTable":
         """The phrases that fill a slot that must be a noun."""
-        alone = strings(["descriptor"])[0]
         kinds = (block["noun_phrase_type"].dictionary_decode() for block in self.blocks)
-        return PhraseTable(_taken(self.blocks, (pc.indices_nonzero(pc.not_equal(kind, alone)) for kind in kinds)))
+        return PhraseTable(_taken(self.blocks, (pc.indices_nonzero(is_noun(kind)) for kind in kinds)))
+
+
+def is_noun(kinds: pa.Array) -> pa.BooleanArray:
+    """Whether phrases of these types fill a slot that must be a noun."""
+    return pc.not_equal(kinds, strings([ADJECTIVE])[0])
 
 
 def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Columns, ...]:
@@ -91,10 +95,9 @@ def _phrases(
             if d.goes_with(file.gender, noun):
                 yield (kind, *described(d, noun, rule), i, j)
     for i, (_, d) in enumerate(descriptors):
-        if d.position == "standalone":
-            yield FIXED_PHRASE, with_article(d.text, rule, d.article), d.plural or d.text, i, -1
-        elif d.position == "before" and d.without_noun:
-            yield "descriptor", d.text, d.text, i, -1
+        phrase = alone(d, rule)
+        if phrase is not None:
+            yield (*phrase, i, -1)
     for j, (_, noun) in enumerate(nouns):
         yield "noun", with_article(noun.text, rule, noun.article), noun.plural, -1, j
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.columns import Bools, Int64s, strings, surround
-from holisticbias.compile.phrases import Sentences
+from holisticbias.compile.columns import Bools, Int64s, surround
+from holisticbias.compile.phrases import Sentences, is_noun
 from holisticbias.terms.entries import Template
 from holisticbias.terms.grammar import fill, split_template
 
@@ -47,7 +47,7 @@ class _Version:
         self.by_id = {template.id: template for template in sentences.templates}
         self.texts = texts
         self.size = phrases.num_rows
-        self._nouns: Bools = _mask(pc.not_equal(texts["noun_phrase_type"], strings(["descriptor"])[0]))
+        self._nouns: Bools = _mask(is_noun(texts["noun_phrase_type"]))
         encoded = texts["axis"].dictionary_encode()
         self.axes = [*encoded.dictionary.to_pylist(), None]
         self.axis = pc.fill_null(encoded.indices, len(self.axes) - 1).to_numpy()

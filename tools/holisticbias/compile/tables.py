@@ -12,7 +12,7 @@ from holisticbias.compile.phrases import Sentences, compile_phrases
 from holisticbias.compile.table_forms import FORMS, Rows, entry_rows, table_form, table_of
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import ArticleRule, Entry
+from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, ArticleRule, Entry
 from holisticbias.terms.file_kinds import CompanionFile, SpecificationFile, TermFile
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import AttributeSet, Specification, TargetGroup
@@ -30,7 +30,7 @@ KINDS = {
 TERMS = ("descriptors", "nouns", "templates")
 COMPANIONS = ("collections", "prompts", "specifications")
 KINDS_OF_TERMS = tuple(KINDS[name] for name in TERMS)
-_NOT_DETAILS = {"id", "text", "since", "until", "replaced_by", "reason", "history", "sources", "assessments"}
+_NOT_DETAILS = {"id", "text", *OF_VERSIONS, *SUPPORT}
 _HISTORY = table_form(
     "version article_rule kind group=file.group entry_id=entry.id text=entry.text plural=entry.plural "
     "article=entry.article position=entry.position bucket=entry.bucket noun_gender=entry.noun_gender "

@@ -8,7 +8,7 @@ from holisticbias.compile.sentence_changes import ChangedSentence, Kind, Sentenc
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, Descriptor, Entry, Noun, Template
 from holisticbias.terms.file_kinds import CompanionFile
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
@@ -18,8 +18,8 @@ Comparable = Literal["same", "superset", "changed", "unknown"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CHANGES: tuple[Change, ...] = get_args(Change)
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
-_NOT_COMPARED = {"id", "since", "until", "replaced_by", "reason", "history"}
-_NOT_SAID = {*_NOT_COMPARED, "sources", "assessments", "forms"}
+_NOT_COMPARED = {"id", *OF_VERSIONS}
+_NOT_SAID = {*_NOT_COMPARED, *SUPPORT, "forms"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ NO_ANSWERS = ("_No response_", "None")  # GitHub writes these for an empty field
 NO_CREDIT = "Do not name me"
 """The answer of a contributor who does not want to be named as an author."""
 _HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
-_ADDED_LATER = ("Source", "Credit", "Article")  # questions that forms of earlier issues do not have
 
 
 class FormQuestion(Record):
@@ -78,7 +77,6 @@ _CONTENT = yaml.safe_load(files(__package__).joinpath("forms.yaml").read_text("u
 FORMS = tuple(IssueForm.model_validate(form) for form in _CONTENT["forms"])
 LABELS = frozenset(question.label for form in FORMS for question in form.questions)
 """The labels of all questions."""
-_TELLING = {"Kind": "template", "Term": "term", "Continuation": "prompt", "Attributes": "specification"}
 
 
 def issue_forms(catalog: Catalog) -> Mapping[str, str]:
@@ -107,10 +105,9 @@ def issue_link(form: str, **answers: str) -> str:
     return f"{REPOSITORY}/issues/new?{urlencode({'template': f'{form}.yml', **answers})}"
 
 
-def form_of(answers: Mapping[str, str]) -> IssueForm | None:
-    """The form that was filled in; None if the answers lack a label of every form."""
-    labels = {*answers, *_ADDED_LATER}
-    return next((form for form in FORMS if labels.issuperset(q.label for q in form.questions)), None)
+def form_of(answers: Mapping[str, str]) -> IssueForm:
+    """The form that was filled in: the one with the most of the labels. Earlier issues lack some of them."""
+    return max(FORMS, key=lambda form: sum(question.label in answers for question in form.questions))
 
 
 def _render(form: IssueForm, choices: Mapping[str, Sequence[str]]) -> str:
@@ -134,24 +131,23 @@ def _render_question(question: FormQuestion, choices: Mapping[str, Sequence[str]
     )
 
 
-def field_label(option: str, form: IssueForm | None) -> str | None:
+def field_label(option: str, form: IssueForm) -> str | None:
     """The label of the question of a form that an option of ``add`` answers."""
     field = option.replace("-", "_")
-    return next((q.label for q in form.questions if q.field == field), None) if form else None
+    return next((q.label for q in form.questions if q.field == field), None)
 
 
 def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | tuple[str, ...] | None]]:
     """The kind and the fields of the entry that the answers of a form propose; raises ``SourceError``."""
-    proposed = next((kind for label, kind in _TELLING.items() if label in answers), None)
-    if proposed is None:
+    form = form_of(answers)
+    if not form.proposes:
         raise SourceError("the form does not propose an entry; handle reports and disputes by hand")
-    form = next(form for form in FORMS if form.proposes == proposed)
-    kind = answers.get("Kind", proposed)
+    kind = answers.get("Kind", form.proposes)
     for question in form.questions:
         if question.label == "Kind" and kind not in question.among:
             raise question.not_a_choice(kind, question.among)
     fields = {question.field: question.read(answers) for question in form.questions if question.field}
-    if proposed == "template":
+    if form.proposes == "template":
         fields["axis"] = "dialogue" if kind == "template" else fields["axis"] or "neutral"
     return kind, fields
 

@@ -9,7 +9,7 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
 from holisticbias.terms.file_kinds import CollectionFile, CompanionFile, DescriptorFile, TermFile
-from holisticbias.terms.grammar import PLACES, described, fill, with_article
+from holisticbias.terms.grammar import FIXED_PHRASE, PLACES, alone, described, fill
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import Slot, Specification, filled, fits
 
@@ -35,14 +35,14 @@ def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | 
     A form without a template is left out. Raises ``UnknownTermError`` for a noun that the descriptor does not go with.
     """
     chosen = _choose_noun(held, descriptor, noun)
-    bare = tuple(template for template in held.templates if not template.must_be_noun)
     if chosen is not None:
         yield TermForm(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), held.templates)
-    if descriptor.position == "standalone":
-        singular = with_article(descriptor.text, rule, descriptor.article)
-        yield TermForm("on its own", singular, descriptor.plural or descriptor.text, held.templates)
-    elif descriptor.position == "before" and descriptor.without_noun and bare:
-        yield TermForm("without a noun", descriptor.text, descriptor.text, bare)
+    kind, singular, plural = alone(descriptor, rule) or ("", "", "")
+    bare = tuple(template for template in held.templates if not template.must_be_noun)
+    if kind == FIXED_PHRASE:
+        yield TermForm("on its own", singular, plural, held.templates)
+    elif kind and bare:
+        yield TermForm("without a noun", singular, plural, bare)
 
 
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun | None:

@@ -127,9 +127,7 @@ def _sections(terms: OpenTerms, issue: Issue, folder: Path | None) -> Iterator[s
         yield from _refused(str(error))
         return
     form = form_of(answers)
-    if form is None:
-        yield from _refused("a heading of the form is missing")
-    elif form.proposes:
+    if form.proposes:
         yield from _proposal(terms, issue, answers, folder)
     else:
         yield from _report(terms, form.file, answers)
@@ -222,7 +220,7 @@ def _link(place: str) -> str:
     return f"[{code(place)}]({file_link(path, int(line) if line.isdigit() else None)})"
 
 
-def _reason(error: Exception, form: IssueForm | None) -> str:
+def _reason(error: Exception, form: IssueForm) -> str:
     """The message of an error in the words of the form."""
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     message = message.removeprefix("nothing was written: ").removeprefix("Invalid value for ")

@@ -1,8 +1,6 @@
 """Compile one version of a catalog, or a part of it, into a release, and write it to a folder."""
 
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from holisticbias.compile.filters import Where, conditions_text, filter_texts, parse_conditions, select
@@ -69,15 +67,10 @@ def write_release(release: Release, folder: Path | str) -> Manifest:
         (made / "data").mkdir()
         for name in release.tables:
             parts = lazy_table(release.tables, name).parts()
-            write_parquet(parts, made / release.file(name), partial(_label, digested, name))
+            write_parquet(parts, made / release.file(name), release.about.label(name))
         manifest = digested.result()
         (made / "README.md").write_text(render_card(manifest, release.tables, made, release.counts), "utf-8")
         return write_manifest(manifest, made)
-
-
-def _label(digested: Future[Manifest], table: str) -> Mapping[str, str]:
-    """The label of a table, once the digests are known."""
-    return digested.result().label(table)
 
 
 def holds_same(folder: Path, part: ReleasePart) -> bool:

@@ -148,7 +148,10 @@ def _change_lines(history: pa.Table | None) -> Iterator[str]:
         if kind in KINDS_OF_TERMS or any(row["kind"] == kind for row in rows):
             added, changed, removed = _changes(rows, versions[-2:], kind)
             yield f"| {kind}s | {added} | {changed} | {removed} |"
-    yield "\nThe table `history` lists them."
+    yield (
+        "\nThe table `history` lists them. An entry with other sources, or with judgements that leave its preference "
+        "as it is, does not count as changed."
+    )
 
 
 def _changes(rows: list[dict[str, object]], versions: list[str], kind: str) -> tuple[int, int, int]:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +82,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         tables = _table_entries(entries, files, done)
         manifest = Manifest.of(named, tables, request.source_commit)
         for name, table in entries.items():
-            write_parquet([table], part / manifest.tables[name].files[0], partial(named.label, name))
+            write_parquet([table], part / manifest.tables[name].files[0], named.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
         shutil.rmtree(part / "done")  # what only the build needed
         for left in (part / "data").glob("*.unfinished"):

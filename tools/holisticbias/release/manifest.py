@@ -11,7 +11,7 @@ from holisticbias.compile.digest import release_digest
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
 from holisticbias.inputs import file_sha256, require_file
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.entries import Record
 from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Version
@@ -152,11 +152,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest.model_validate_json(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
         raise ReleaseError(
-            f"{folder / MANIFEST} is not a manifest of a release: {where}: {schema_message(first)}; "
-            "download or build it again"
+            f"{folder / MANIFEST} is not a manifest of a release: {first_fault(error)}; download or build it again"
         ) from error
     _check_tables(folder / MANIFEST, manifest)
     return manifest
@@ -169,6 +166,8 @@ def _check_tables(path: Path, manifest: Manifest) -> None:
     for name in (file for entry in manifest.tables.values() for file in entry.files):
         if name not in manifest.files:
             raise ReleaseError(f"{path} gives no checksum for {name}")
+    if digest_of(manifest.tables) != manifest.digest:
+        raise ReleaseError(f"{path}: the release's digest does not match its tables; download or build it again")
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> Manifest:

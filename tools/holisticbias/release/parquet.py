@@ -1,7 +1,7 @@
 """Read and write tables as Parquet files, with metadata for Hugging Face ``datasets`` and for this package."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,17 @@ _UNIQUE = ("text", "sentence_id")
 _FILTERED = ("axis", "axis_1", "axis_2", "template_id")  # a reader skips row groups by them; other columns are in each
 
 
-def write_parquet(parts: Iterable[pa.Table], path: Path, label: Callable[[], Mapping[str, str]]) -> None:
-    """Write a table in parts, in row groups of at most ``ROWS`` rows.
-
-    ``label`` gives its ``Manifest.label``, after the rows are written.
-    """
+def write_parquet(parts: Iterable[pa.Table], path: Path, label: Mapping[str, str]) -> None:
+    """Write a table in parts, in row groups of at most ``ROWS`` rows; for ``label`` see ``ReleasePart.label``."""
     _write(_row_groups(parts), path, label, compression_level=3)
 
 
 def write_shard(table: pa.Table, path: Path, label: Mapping[str, str]) -> None:
     """Write one file of a table in several files: one row group, fast compression."""
-    _write(iter((table,)), path, lambda: label, compression_level=1, dictionary_pagesize_limit=1 << 24)
+    _write(iter((table,)), path, label, compression_level=1, dictionary_pagesize_limit=1 << 24)
 
 
-def _write(groups: Iterator[pa.Table], path: Path, label: Callable[[], Mapping[str, str]], **settings: object) -> None:
+def _write(groups: Iterator[pa.Table], path: Path, label: Mapping[str, str], **settings: object) -> None:
     first = next(groups)
     with pq.ParquetWriter(
         path,
@@ -47,7 +44,7 @@ def _write(groups: Iterator[pa.Table], path: Path, label: Callable[[], Mapping[s
         writer.write_table(first, row_group_size=max(1, first.num_rows))
         for group in groups:
             writer.write_table(group, row_group_size=max(1, group.num_rows))
-        writer.add_key_value_metadata({LABEL: json.dumps(dict(label())).encode()})
+        writer.add_key_value_metadata({LABEL: json.dumps(dict(label)).encode()})
 
 
 def _row_groups(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:

@@ -8,7 +8,7 @@ from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Entry
+from holisticbias.terms.entries import OF_VERSIONS, Entry
 from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile
 from holisticbias.terms.version_files import LockFile
 from holisticbias.terms.versions import version_key
@@ -117,9 +117,6 @@ def _former_file(repository: Repository, key: str, lock_file: Located[LockFile])
     return next(files, lock_file)
 
 
-_HISTORY = {"until", "replaced_by", "reason", "history"}
-
-
 def lock(catalog: Catalog, version: str) -> LockFile:
     """The lock of a version: a digest of each entry as it was then, by id, in the order of the files.
 
@@ -150,7 +147,7 @@ def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tup
         group = file.place if isinstance(file, CompanionFile) else file.group
         for entry in file.entries:
             if id(entry) not in known:
-                worded = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
+                worded = entry.model_dump(exclude={*OF_VERSIONS} - {"since"}, exclude_defaults=True)
                 known[id(entry)] = entry, _digest([group, worded])
             yield entry.id, known[id(entry)][1]
 

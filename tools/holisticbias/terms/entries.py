@@ -15,6 +15,10 @@ Judgement = Literal["accepted", "dispreferred", "polarizing"]
 Preference = Literal["reviewed", "dispreferred", "polarizing", "no_data"]
 ArticleRule = Literal["letter", "sound"]
 
+OF_VERSIONS = frozenset({"since", "until", "replaced_by", "reason", "history"})
+"""The keys that say which versions have an entry, and how it was worded in them."""
+SUPPORT = frozenset({"sources", "assessments"})
+"""The keys that say where an entry comes from and what people think of it."""
 QUORUM = 2  # reviewers
 MADE_UP = "nonce"  # axis of made-up words, which describe nobody: controls
 
@@ -133,7 +137,8 @@ class Judged(Entry):
     @property
     def judgements(self) -> tuple[Assessment, ...]:
         """The judgements that count: all of publications, and the newest of each reviewer and locale."""
-        of_reviewers = {(a.reviewer, a.locale): a for a in self.assessments if a.reviewer is not None}
+        oldest_first = sorted(self.assessments, key=lambda a: version_key(a.since) if a.since else ())
+        of_reviewers = {(a.reviewer, a.locale): a for a in oldest_first if a.reviewer is not None}
         return *(a for a in self.assessments if a.reviewer is None), *of_reviewers.values()
 
     @property

@@ -12,6 +12,7 @@ PLACES: Mapping[Position, str] = {"before": "before the noun", "after": "after t
 """Where a term of each position goes in a noun phrase."""
 DESCRIPTOR_WITH_NOUN = ("descriptor_noun", "noun_descriptor")  # two of the values of noun_phrase_type
 FIXED_PHRASE = "fixed_phrase"  # the value of noun_phrase_type for a term that is a noun itself ("an amputee")
+ADJECTIVE = "descriptor"  # the value for a term that stands without a noun ("Deaf"), which no slot for a noun takes
 
 _HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
 _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)
@@ -96,6 +97,16 @@ def described(descriptor: Descriptor, noun: Noun, rule: ArticleRule) -> tuple[st
     if descriptor.position == "after":
         return with_article(f"{noun.text} {descriptor.text}", rule, noun.article), f"{noun.plural} {plural}"
     return with_article(f"{descriptor.text} {noun.text}", rule, descriptor.article), f"{plural} {noun.plural}"
+
+
+def alone(descriptor: Descriptor, rule: ArticleRule) -> tuple[str, str, str] | None:
+    """The phrase of a descriptor without a noun: its type, singular and plural; None if it needs a noun."""
+    if descriptor.position == "standalone":
+        singular = with_article(descriptor.text, rule, descriptor.article)
+        return FIXED_PHRASE, singular, descriptor.plural or descriptor.text
+    if descriptor.position == "before" and descriptor.without_noun:
+        return ADJECTIVE, descriptor.text, descriptor.text
+    return None
 
 
 def split_template(template: str) -> tuple[str, str, str]:
