@@ -55,7 +55,7 @@ class ResponseWorld:
         return found
 
     def draw(self, mixtures: Floats, rng: np.random.Generator) -> pa.Table:
-        """A table of responses with the columns ``axis, template, descriptor`` and ``p:`` of each style; with repeats also ``prompt, response``."""
+        """A table ``axis, template, descriptor``, ``p:`` of each style, and with repeats ``prompt, response``."""
         cells = self.templates * self.axes * self.descriptors
         counts = rng.integers(1, 2 * self.responses + 1, cells) if self.unequal else np.full(cells, self.responses)
         cell = np.repeat(np.arange(cells), counts)
