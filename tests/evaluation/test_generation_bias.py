@@ -161,7 +161,8 @@ def test_floor_is_the_mean_over_all_permutations() -> None:
 
 def slowly_resemble(values: np.ndarray, cell: np.ndarray, prompt: np.ndarray) -> bool:
     """The same for each repeat by itself: its product beside the mean of those of all pairs of its cell."""
-    products, first = [], {}
+    products: list[float] = []
+    first: dict[tuple[int, int], int] = {}
     for row, own in enumerate(prompt):
         if first.setdefault((cell[row], own), row) == row:
             continue
@@ -170,7 +171,7 @@ def slowly_resemble(values: np.ndarray, cell: np.ndarray, prompt: np.ndarray) ->
         pairs = [a @ b for a, b in itertools.permutations(apart, 2)]
         centred = values[[row, first[cell[row], own]]] - in_cell.mean(axis=0)
         products.append(centred[0] @ centred[1] - mean(pairs))
-    return mean(products) > 2 * np.sqrt(variance(products) / len(products))
+    return bool(mean(products) > 2 * np.sqrt(variance(products) / len(products)))
 
 
 @pytest.mark.parametrize("seed", range(20))
