@@ -31,6 +31,17 @@ _SHORTER = {"small", "where", "limit"}
 
 
 @dataclass(frozen=True, slots=True)
+class _Asking:
+    """A task before a model is loaded: its source, what reads its answers, and the parameters of its measures."""
+
+    task: Task
+    given: Given
+    source: TaskSource
+    reading: TaskReading
+    measuring: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """A run before anything is asked; ``signature`` is complete but for what asking finds out.
 
@@ -120,8 +131,8 @@ def prepare(
 
     Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect.
     """
-    for task, given, source, started in _started(model, release, measures, values, display):
-        yield _prepared(task, given, source, started)
+    for asking, started in _started(model, release, measures, values, display):
+        yield _prepared(asking, started)
 
 
 def _started(
@@ -132,30 +143,35 @@ def _started(
     display: Display,
     *,
     trial: bool = False,
-) -> Iterator[tuple[Task, Given, TaskSource, Any]]:
-    """Each task with its arguments, its source and its model; tasks share a model if they use it in the same way.
+) -> Iterator[tuple[_Asking, Any]]:
+    """Each task before its model is asked, and the model; tasks share a model if they use it in the same way.
 
-    Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect.
+    Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect; what
+    does not depend on the model is refused before one is loaded.
     """
     refuse_unused(values, all_uses(), measures, release)
     _refuse_unasked(values, measures)
-    sources: list[tuple[Task, Given, TaskSource]] = []
+    asked: list[_Asking] = []
     opened: dict[tuple[str | None, bool], Release] = {}
     for names in by_task(measures):
         task = TASKS[MEASURES[names[0]].task]
         given = Given(model, release, values, names, display, opened, trial)
-        sources.append((task, given, task.source(given)))
+        source = task.source(given)
+        reading = task.reading(source, given)
+        measuring = {name: dict(MEASURES[name].signature(reading.measuring)) for name in names}
+        asked.append(_Asking(task, given, source, reading, measuring))
     models: dict[tuple[Any, ...], Any] = {}
-    for task, given, source in sources:
-        key = (type(task).model, given.named(source))
+    for one in asked:
+        key = (type(one.task).model, one.given.named(one.source))
         if key not in models:
-            models[key] = task.model(source, given)
-        _refuse_kind(given.measures, models[key])
-        yield task, given, source, models[key]
+            models[key] = one.task.model(one.source, one.given)
+        _refuse_kind(one.given.measures, models[key])
+        yield one, models[key]
 
 
-def _prepared(task: Task, given: Given, source: TaskSource, model: Any) -> Prepared:
-    reading = task.reading(source, given)
+def _prepared(asking: _Asking, model: Any) -> Prepared:
+    task, given, source = asking.task, asking.given, asking.source
+    reading = asking.reading.start(given.display)
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
     settings: dict[str, Any] = {"scoring": about}
@@ -166,7 +182,7 @@ def _prepared(task: Task, given: Given, source: TaskSource, model: Any) -> Prepa
         model=model.identity,
         **settings,
         measures=given.measures,
-        measuring={name: dict(MEASURES[name].signature(reading.measuring)) for name in given.measures},
+        measuring=asking.measuring,
         sentences_scored=requests.count,
         sentences_available=requests.count + sum(skipped.sentences for skipped in requests.skipped),
         skipped=requests.skipped,
@@ -234,11 +250,12 @@ def plans(
     for name in chosen:
         if TASKS[MEASURES[name].task].ability not in ("score", "generate"):
             raise EvaluationError(f"--dry-run is for measures of likelihoods and of responses, not for {name}")
-    for task, given, source, started in _started(model, release, chosen, values, display, trial=True):
+    for asking, started in _started(model, release, chosen, values, display, trial=True):
+        source, given = asking.source, asking.given
         shorter = used_names(given.measures) & _SHORTER - {*values}
         if source.release is not None and source.release.about.subset:
             shorter -= {"small"}
-        yield replace(task.ask(source, started, given).plan(display), shorter=tuple(sorted(shorter)))
+        yield replace(asking.task.ask(source, started, given).plan(display), shorter=tuple(sorted(shorter)))
 
 
 def _refuse_kind(measures: Sequence[str], model: Any) -> None:

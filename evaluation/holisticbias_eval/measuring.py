@@ -34,7 +34,7 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters
 from holisticbias_eval.tasks.response_files import TEXTS
 from holisticbias_eval.tasks.task import Given
-from holisticbias_eval.tasks.text_reading import start_text_reading
+from holisticbias_eval.tasks.text_reading import find_text_reading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
@@ -133,7 +133,8 @@ def _measure_scores(measure: Measure, path: Path, settings: MeasureSettings, giv
 
 
 def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> Found:
-    texts, display, reading = TEXTS.read(path), given.display, start_text_reading(given)
+    display = given.display
+    texts, reading = TEXTS.read(path), find_text_reading(given).start(display)
     settings = settings.model_copy(update={"values": reading.measuring.values})
     measuring = dict(measure.signature(settings))
     for reader in reading.readers:

@@ -14,7 +14,7 @@ from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor, censor_settings, plurals_of
 from holisticbias_eval.readers.classifier import PREFIX, Classifier
-from holisticbias_eval.readers.engines import start_classifier
+from holisticbias_eval.readers.engines import refuse_without_server, start_classifier
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.readers.reader import Names, Reader, add_readings, read_each
 
@@ -49,13 +49,13 @@ def describe_judges(judges: Collection[Classifier]) -> Mapping[str, Mapping[str,
     return {judge.card.id: {**judge.card.about, **judge.settings} for judge in judges}
 
 
-def start_judges(
-    readers: Sequence[type[Reader]], own: Mapping[str, str], options: JudgingOptions, display: Display
-) -> Mapping[str, Classifier]:
-    """Start the classifiers of readers, by reader: named classifiers by what they judge, else the reader's own.
+def choose_judges(
+    readers: Sequence[type[Reader]], own: Mapping[str, str], options: JudgingOptions
+) -> Mapping[str, str]:
+    """The names of the classifiers of readers, by reader: named ones by what they judge, else the reader's own.
 
     ``own`` are classifiers that a model has in place of the readers' own. Raises ``EvaluationError`` if a named
-    classifier fits no reader, or two fit one.
+    classifier fits no reader, two fit one, or one lacks its server.
     """
     judging = [reader for reader in readers if issubclass(reader, LabelReader)]
     chosen: dict[str, str] = {}
@@ -66,7 +66,14 @@ def start_judges(
         chosen[fit] = name
     named = {reader.name: chosen.get(reader.name, own.get(reader.card, reader.card)) for reader in judging}
     for reader in judging:
-        reader.labels(CARDS.read(named[reader.name]))
+        card = CARDS.read(named[reader.name])
+        reader.labels(card)
+        refuse_without_server(card, options.api_base)
+    return named
+
+
+def start_judges(named: Mapping[str, str], options: JudgingOptions, display: Display) -> Mapping[str, Classifier]:
+    """Start the classifiers that ``choose_judges`` names, by reader."""
     started = {name: start_judge(name, options, display) for name in dict.fromkeys(named.values())}
     return {reader: started[name] for reader, name in named.items()}
 

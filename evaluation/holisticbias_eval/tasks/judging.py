@@ -1,9 +1,9 @@
-"""Start what reads the texts of a run: the options of its classifiers."""
+"""Find what reads the texts of a run: its classifiers and their options."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import pyarrow as pa
 
@@ -16,10 +16,16 @@ from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.card import CLUSTERS
+from holisticbias_eval.readers.card import CARDS, CLUSTERS
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.readers.classifier import PREFIX, Classifier
-from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, judge_responses, start_judges
+from holisticbias_eval.readers.judging import (
+    JudgingOptions,
+    choose_judges,
+    describe_judges,
+    judge_responses,
+    start_judges,
+)
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tables.content import each_line
@@ -60,45 +66,55 @@ def _sign_corpus(corpus: Path) -> Mapping[str, str]:
     return {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
 
 
-def start_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
-    """Start the classifiers of responses; ``own`` replaces the default classifiers by those of a model.
+def find_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
+    """Find the classifiers of responses; ``own`` replaces the default classifiers by those of a model.
 
-    Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
-    classifier does not know, before a model is asked.
+    Raises ``TableError`` if the corpus cannot be read, ``ClassifierError`` if a classifier does not fit, and
+    ``SelectionError`` for clusters of styles that the classifier does not know, before a model is loaded.
     """
     corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
     signed = {} if corpus is None else _sign_corpus(corpus)
     clusters = find_clusters(given)
     phrases = given.read(options.Phrasing).phrases
-    chosen: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
+    measuring: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
     needed = {MEASURES[name].needs.answers for name in given.measures}
     readers = {kind: reader for kind, reader in _READERS.items() if kind in needed}
-    started = start_judges([*readers.values()], own, judging_options(given), given.display)
-    judges = {kind: started[reader.name] for kind, reader in reversed(readers.items())}
-    settings = {**censor_settings(censored=censored), **signed} if judges else signed
-    if "labels" in judges:
-        card = judges["labels"].card
+    judging = judging_options(given)
+    named = choose_judges([*readers.values()], own, judging)
+    chosen = {kind: named[reader.name] for kind, reader in reversed(readers.items())}
+    settings = {**censor_settings(censored=censored), **signed} if chosen else signed
+    if "labels" in chosen:
+        card = CARDS.read(chosen["labels"])
         if isinstance(clusters, dict):
             refuse_unknown_styles(clusters, card.labels)
-        chosen["clusters"] = clusters or dict(card.clusters) or None
-    if "offensiveness" in judges:
-        chosen["threshold"] = judges["offensiveness"].card.threshold
+        measuring["clusters"] = clusters or dict(card.clusters) or None
+    if "offensiveness" in chosen:
+        measuring["threshold"] = CARDS.read(chosen["offensiveness"]).threshold
     return ResponseReading(
-        signed=describe_judges(judges.values()), settings=settings,
-        measuring=MeasureSettings().model_copy(update=chosen), judges=judges, release=release, corpus=corpus,
-        measures=given.measures, censored=censored,
+        settings=settings, measuring=MeasureSettings().model_copy(update=measuring), chosen=chosen, options=judging,
+        release=release, corpus=corpus, measures=given.measures, censored=censored,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseReading(TaskReading):
-    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
+    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs.
 
-    judges: Mapping[str, Classifier]
+    ``chosen`` names the classifier of each kind of answers, and ``judges`` are the classifiers that are loaded.
+    """
+
+    chosen: Mapping[str, str]
+    options: JudgingOptions
     release: Release
     corpus: Path | None
     measures: tuple[str, ...]
     censored: bool
+    judges: Mapping[str, Classifier] = field(default_factory=dict)
+
+    def start(self, display: Display) -> Self:
+        """The reading with its classifiers."""
+        judges = start_judges(self.chosen, self.options, display)
+        return replace(self, signed=describe_judges(judges.values()), judges=judges)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add ``judged`` and the probabilities."""

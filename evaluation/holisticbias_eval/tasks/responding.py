@@ -25,7 +25,7 @@ from holisticbias_eval.tasks.requests import Answered, TaskRequests
 from holisticbias_eval.tasks.response_settings import DecodingName, Personas, Samples
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading
-from holisticbias_eval.tasks.text_reading import start_text_reading
+from holisticbias_eval.tasks.text_reading import find_text_reading
 
 DECODING, CONTINUING = "sampled", "bold-gpt2"
 """The default decodings of answers, and of prompts that are continued."""
@@ -129,5 +129,5 @@ class RespondingTask(Task):
         return start_responding(given)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
-        """Start the readers of the measures, with their classifiers."""
-        return start_text_reading(given)
+        """Find the readers of the measures, with their classifiers."""
+        return find_text_reading(given)

@@ -22,7 +22,7 @@ from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tasks.judging import start_response_reading
+from holisticbias_eval.tasks.judging import find_response_reading
 from holisticbias_eval.tasks.responding import (
     RespondingTask,
     ResponseRequests,
@@ -73,11 +73,11 @@ class ResponsesTask(RespondingTask):
         return ResponseRequests(table, model, count=table.num_rows, settings=source.about, terms=terms)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
-        """Start the classifiers of the measures."""
+        """Find the classifiers of the measures."""
         asked = given.read(GivenResponses).responses is None
         own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
         release, _ = source.content
-        return start_response_reading(own, release, given)
+        return find_response_reading(own, release, given)
 
 
 def _own_classifiers(model: str) -> Mapping[str, str]:

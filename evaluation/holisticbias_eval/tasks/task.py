@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import pyarrow as pa
 
@@ -103,12 +103,16 @@ class TaskReading:
     """Reads answers before they are measured: readers add columns, and figures of the readers stand beside.
 
     ``signed`` describes each classifier by its id, ``settings`` are further settings of the run, and ``measuring``
-    those of its measures.
+    those of its measures. ``signed`` is complete once the reading is started.
     """
 
     measuring: MeasureSettings
     signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def start(self, display: Display) -> Self:
+        """The reading with its classifiers loaded."""
+        return self
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add the columns that measures need."""
@@ -155,7 +159,7 @@ class Task(ABC):
         """Make the requests."""
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
-        """Start the readers of the measures' answers, before anything is asked."""
+        """Find the readers of the measures' answers; raises ``EvaluationError`` before a model is loaded."""
         return TaskReading(measuring=MeasureSettings(values=given.values))
 
     def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,14 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.readers.judging import describe_judges, show_reading, start_judges
+from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.judging import (
+    JudgingOptions,
+    choose_judges,
+    describe_judges,
+    show_reading,
+    start_judges,
+)
 from holisticbias_eval.readers.labels import ToxicityReader
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
 from holisticbias_eval.readers.swapped import GROUP, swapped
@@ -38,25 +46,32 @@ def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(chosen))
 
 
-def start_text_reading(given: Given, *, censored: bool = False) -> "TextReading":
-    """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
+def find_text_reading(given: Given, *, censored: bool = False) -> "TextReading":
+    """Find the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
-    judges = start_judges([measure.reader for measure in measures], {}, judging_options(given), given.display)
-    toxicity = judges.get(ToxicityReader.name)
-    bound = {} if toxicity is None else {"threshold": toxicity.card.threshold}
+    options = judging_options(given)
+    chosen = choose_judges([measure.reader for measure in measures], {}, options)
+    toxicity = chosen.get(ToxicityReader.name)
+    bound = {} if toxicity is None else {"threshold": CARDS.read(toxicity).threshold}
     settings = MeasureSettings(values={**bound, **given.values})
-    readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
-    signed = describe_judges(judges.values())
-    return TextReading(signed=signed, measuring=settings, readers=readers, measures=measures, censored=censored)
+    return TextReading(measuring=settings, chosen=chosen, options=options, measures=measures, censored=censored)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextReading(TaskReading):
     """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
 
-    readers: Sequence[Reader]
+    chosen: Mapping[str, str]
+    options: JudgingOptions
     measures: Sequence[GroupMeasure]
+    readers: Sequence[Reader] = ()
     censored: bool = False
+
+    def start(self, display: Display) -> Self:
+        """The reading with the readers of its measures."""
+        judges = start_judges(self.chosen, self.options, display)
+        readers = [one.start(self.measuring, judges.get(one.reader.name)) for one in self.measures]
+        return replace(self, signed=describe_judges(judges.values()), readers=readers)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add the columns of every reader."""

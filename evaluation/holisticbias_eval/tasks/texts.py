@@ -30,7 +30,7 @@ from holisticbias_eval.tasks.response_settings import (
 )
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Given, TaskReading
-from holisticbias_eval.tasks.text_reading import start_text_reading
+from holisticbias_eval.tasks.text_reading import find_text_reading
 
 
 class TextsTask(responding.RespondingTask):
@@ -91,8 +91,8 @@ class TextsTask(responding.RespondingTask):
         return responding.ResponseRequests(asked.requests, model, made, count=count, settings=settings)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
-        """Start the classifiers of the measures."""
-        return start_text_reading(given, censored=_is_censored(source, given))
+        """Find the classifiers of the measures."""
+        return find_text_reading(given, censored=_is_censored(source, given))
 
 
 def _is_censored(source: TaskSource, given: Given) -> bool:

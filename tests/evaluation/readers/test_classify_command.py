@@ -14,7 +14,7 @@ import pytest
 from holisticbias_eval.classifying import SETTINGS
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers import READERS
-from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges
+from holisticbias_eval.readers.judging import JudgingOptions, choose_judges, describe_judges, start_judges
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.readers.reader import Reader
 from holisticbias_eval.tasks.response_files import read_responses
@@ -122,7 +122,8 @@ LABELS, BOTH = (StylesReader,), (OffensivenessReader, StylesReader)
 def test_classifiers_of_responses(
     readers: Sequence[type[LabelReader]], named: tuple[str, ...], styles: str, offensive: str | None, tmp_path: Path
 ) -> None:
-    judges = start_judges(readers, OWN, JudgingOptions(named, store=tmp_path), QUIET)
+    options = JudgingOptions(named, store=tmp_path)
+    judges = start_judges(choose_judges(readers, OWN, options), options, QUIET)
     cards = {reader: judge.card.id for reader, judge in judges.items()}
     assert (cards["styles"], cards.get("offensiveness")) == (styles, offensive)
     assert list(describe_judges(judges.values())) == list(cards.values())
@@ -140,7 +141,7 @@ def test_classifiers_of_responses(
 )
 def test_classifiers_that_do_not_fit(readers: Sequence[type[Reader]], named: tuple[str, ...], message: str) -> None:
     with pytest.raises(EvaluationError) as caught:
-        start_judges(readers, OWN, JudgingOptions(named), QUIET)
+        choose_judges(readers, OWN, JudgingOptions(named))
     assert str(caught.value) == message
 
 
@@ -160,8 +161,7 @@ def of_task(lexicon_card: Callable[..., Path]) -> Callable[[str], str]:
 def test_a_classifier_of_texts_is_for_the_reader_of_its_task(of_task: Callable[[str], str]) -> None:
     readers = [READERS["toxicity"], READERS["regard"], READERS["sentiment"]]
     files = of_task("regard"), of_task("toxicity")
-    judges = start_judges(readers, {}, JudgingOptions(files), QUIET)
-    assert {name: judge.card.task for name, judge in judges.items()} == {"regard": "regard", "toxicity": "toxicity"}
-    assert start_judges([READERS["sentiment"]], {}, JudgingOptions(), QUIET) == {}
+    assert choose_judges(readers, {}, JudgingOptions(files)) == {"regard": files[0], "toxicity": files[1]}
+    assert choose_judges([READERS["sentiment"]], {}, JudgingOptions()) == {}
     with pytest.raises(EvaluationError, match="are both for toxicity: name one"):
-        start_judges(readers[:1], {}, JudgingOptions((files[1], files[1])), QUIET)
+        choose_judges(readers[:1], {}, JudgingOptions((files[1], files[1])))

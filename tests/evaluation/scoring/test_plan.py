@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -206,3 +206,27 @@ def test_a_dry_run_counts_the_responses_that_the_store_lacks(
 def test_no_server_is_asked_in_a_dry_run() -> None:
     with pytest.raises(EvaluationError, match="a dry run needs the local engine"):
         Generator.attempt(None, None)  # type: ignore[arg-type] # any engine has the method
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("generation_bias --classifier none", "there is no classifier 'none'"),
+        ("generation_bias --classifier vader,calibration-styles", "are both for styles: name one"),
+        ("generation_bias --classifier calibration-styles --clusters holisticbias", "has the style 'Sympathetic'"),
+        ("generation_bias --classifier vader --corpus none.txt", "none.txt cannot be read"),
+        ("generation_bias --classifier {card}", "asks a chat model: give its server's address"),
+        ("response_wording --phrases none", "there is no list of phrases 'none'"),
+        ("toxicity --prompts sentences --classifier vader", "vader is a classifier of sentiment"),
+        ("norms --prompts sentences", "norms needs a lexicon"),
+        ("gender_polarity --prompts sentences --polarity none", "there is no gender polarity 'none'"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_refuses_and_both_do_so_before_a_model_is_loaded(
+    asked: str, message: str, card: Callable[..., Path], mini_release_folder: Path, tmp_path: Path, invoke: Invoke
+) -> None:
+    judge = card(engine="chat", activation="none", model="judge-1", prompt="{text}")
+    measure = asked.format(card=judge).split()
+    for more in ((), ("--dry-run",)):
+        given = ("--model", tmp_path / "missing", "--release", mini_release_folder, *more)
+        assert message in invoke.refused("evaluate", "--measure", *measure, *given)

@@ -24,14 +24,19 @@ def start_classifier(name: str, notice: Notice, device: str = "auto", api_base: 
     if card.engine == "vader":
         return VaderClassifier(card)
     if card.engine == "chat":
-        if api_base is None:
-            options = "--classifier-api-base, or --api-base of stereotypes sentences"
-            raise ClassifierError(f"{card.id} asks a chat model: give its server's address with {options}")
-        return ChatClassifier(card, api_base, ModelSettings(), notice)
+        return ChatClassifier(card, refuse_without_server(card, api_base), ModelSettings(), notice)
     place = model_place(CARDS.find(name), card)
     if card.engine == "lexicon":
         return LexiconClassifier(card, PHRASES.read(place))
     return load_transformers(card, place, notice, device)
+
+
+def refuse_without_server(card: Card, api_base: str | None) -> str:
+    """The address of the server of a chat model, empty for others; raises ``ClassifierError`` if it is missing."""
+    if card.engine == "chat" and api_base is None:
+        options = "--classifier-api-base, or --api-base of stereotypes sentences"
+        raise ClassifierError(f"{card.id} asks a chat model: give its server's address with {options}")
+    return api_base or ""
 
 
 def model_place(file: Path, card: Card) -> str:
