@@ -54,7 +54,8 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     assert run("--responses", given, out="some") == 0
     terms = read_run(folder / "some").result.signature.terms
     left_out = (TermsLeftOut(reason="not in the responses that are given", terms=1),)
-    assert terms and terms.left_out == left_out
+    assert terms
+    assert terms.left_out == left_out
     pq.write_table(table.select([*KEPT[:3], "descriptor_id", "template_id", *KEPT[3:]]), given)
     (folder / "corpus.txt").write_text("old and young\n", "utf-8")
     counted = ("--corpus", folder / "corpus.txt")
