@@ -34,10 +34,10 @@ from holisticbias.questions.specifications import (
 )
 from holisticbias.rules.characters import foreign_letter, typed_instead
 from holisticbias.rules.dictionary import misspelled, other_language
-from holisticbias.rules.language import wrong_position
+from holisticbias.rules.validate import term_fault
 from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import ArticleRule, Position
+from holisticbias.terms.entries import ArticleRule
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.grammar import article, as_written, is_abbreviation, regular_plural
 from holisticbias.terms.specification_entries import pronoun_gender
@@ -104,8 +104,7 @@ def result_of(function: Callable[[str], object], text: str) -> object:
 def test_position_that_contradicts_the_wording() -> None:
     wrong = [("With asthma", "before"), ("born in Peru", "before"), ("with asthma", "standalone")]
     right = [("living donor", "standalone"), ("born-again", "before"), ("with asthma", "after")]
-    found: list[tuple[str, Position]] = [*wrong, *right]  # type: ignore[list-item]
-    assert [case for case in found if wrong_position(*case) is not None] == wrong
+    assert [(t, p) for t, p in (*wrong, *right) if term_fault({"text": t, "position": p}, ["position"])] == wrong
 
 
 @pytest.mark.parametrize("text", ["Deaf", "dea f", "non binary", "PERSON", "with a stoma"])

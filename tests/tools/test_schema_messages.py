@@ -9,13 +9,16 @@ from pydantic import ValidationError
 
 from folders import ROOT
 from holisticbias.source.schema_messages import schema_message
-from holisticbias.terms.entries import Descriptor, Record
+from holisticbias.terms.entries import Descriptor, Noun, Record
 from holisticbias.terms.file_kinds import CollectionFile, Source
+from holisticbias.terms.specification_entries import Specification
 from holisticbias.terms.version_files import ReleaseFile
 
 ENTRY = {"id": "a.b", "text": "kind", "sources": ["x"], "since": "1.0.0"}
 JARGON = re.compile(r"Input|String|Field required|Value error|should|valid |pydantic|Tuple")
-MODELS: dict[str, type[Record]] = {m.__name__: m for m in (Descriptor, ReleaseFile, CollectionFile, Source)}
+MODELS: dict[str, type[Record]] = {
+    m.__name__: m for m in (Descriptor, Noun, Specification, ReleaseFile, CollectionFile, Source)
+}
 LONG = ("Descriptor", {"text": "x" * 201}, "it must have at most 200 characters")
 BROKEN = yaml.safe_load((ROOT / "tests" / "data" / "schema-messages.yaml").read_text("utf-8"))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Assessment, Descriptor, Noun, Template, TermWording
+from holisticbias.terms.entries import Assessment, Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, Source, TemplateFile
 from holisticbias.terms.version_files import ReleaseFile
 from holisticbias_eval.site.build import write_pages
@@ -27,9 +27,8 @@ AGE = (
         text="old",
         not_with=("noun.kid",),
         without_noun=False,
-        history=(TermWording(until=NEW, reason=f"a reason {MARKUP}", not_with=(), without_noun=True),),
         assessments=(Assessment(judgement="dispreferred", community=MARKUP, source="made-up", date="2024-05"),),
-        **OLDER,
+        **OLDER | {"history": [{"until": NEW, "reason": f"a reason {MARKUP}", "not_with": (), "without_noun": True}]},
     ),
     Descriptor(id="age.gone", text="gone", until=NEW, replaced_by="age.hostile", reason="no longer said", **OLDER),
     Descriptor(id="age.hostile", text=MARKUP, **NEWER),

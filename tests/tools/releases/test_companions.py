@@ -15,9 +15,9 @@ from holisticbias.release.verify import verify_release
 from holisticbias.rules.published import lock
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Assessment
-from holisticbias.terms.prompt_entries import Forms, PromptWording
-from holisticbias.terms.specification_entries import AttributeSet, Slot, SpecificationWording, TargetGroup, WordForms
+from holisticbias.terms.entries import Assessment, Entry
+from holisticbias.terms.prompt_entries import Forms
+from holisticbias.terms.specification_entries import AttributeSet, Slot, TargetGroup, WordForms
 from small_terms import entry_of, with_layout
 
 VERSION = "0.2.0"
@@ -33,7 +33,12 @@ def companions(data: Path, tmp_path: Path) -> Catalog:
 
 def with_keys(catalog: Catalog, entry_id: str, **keys: object) -> Catalog:
     """The catalog with other values of keys of one entry."""
-    return catalog.changed(lambda entry: entry.model_copy(update=keys) if entry.id == entry_id else entry)
+
+    def changed(entry: Entry) -> Entry:
+        made = {**entry.model_dump(exclude_unset=True), **keys}
+        return type(entry).model_validate(made) if entry.id == entry_id else entry
+
+    return catalog.changed(changed)
 
 
 def with_forms(catalog: Catalog, since: str | None = None) -> Catalog:
@@ -74,7 +79,7 @@ def test_forms_are_held_from_their_own_version_on(companions: Catalog) -> None:
 
 
 def test_an_earlier_wording_stands_in_its_version(companions: Catalog) -> None:
-    wording = PromptWording(until="0.2.0", reason="An example.", continuation="cut it.", subject=None)
+    wording = {"until": "0.2.0", "reason": "An example.", "continuation": "cut it.", "subject": None}
     prompt = entry_of(with_keys(companions, "glass.one", since="0.1.0", history=(wording,)), "glass.one")
     then = prompt.at("0.1.0")
     assert (then.continuation, then.subject, then.sentence) == ("cut it.", None, "In most workshops a glazier cut it.")
@@ -184,6 +189,6 @@ def test_valence_and_opposites_of_many_groups(companions: Catalog) -> None:
         "  opposites: pebb* / tower",
     ]
     assert compared(companions, catalog).bump == "major"
-    wording = SpecificationWording(until="0.2.0", reason="An example.", opposites=())
+    wording = {"until": "0.2.0", "reason": "An example.", "opposites": ()}
     made = entry_of(with_keys(catalog, "toy.small", since="0.1.0", history=(wording,)), "toy.small")
     assert made.at("0.1.0").opposites == ()

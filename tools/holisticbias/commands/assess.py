@@ -77,7 +77,7 @@ def command(
         judged = _one_judgement(terms.catalog, str(entry_id), {**values, "reviewer": reviewer})
     recorded, replaced = record(terms, judged)
     edits = terms.whole(recorded)
-    after = check_edits(terms.root, edits)
+    after, _ = check_edits(terms.root, edits)
     write_changed(write_edits(edits))
     for judged_id, earlier in replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")

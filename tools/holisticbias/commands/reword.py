@@ -49,7 +49,7 @@ def command(
     from holisticbias.contribute.changing import find_entry, reword
     from holisticbias.questions.adding import show_and_write
     from holisticbias.questions.questions import Questions
-    from holisticbias.questions.texts import check_criteria, warn_of_spelling
+    from holisticbias.questions.texts import check_criteria
 
     terms = open_terms(source, version)
     found = find_entry(terms.catalog, entry_id)
@@ -60,7 +60,6 @@ def command(
     text = values.get("text")
     if isinstance(text, str) and text != found.entry.text and found.file.kind in ("descriptors", "nouns"):
         check_criteria(terms.catalog, ask, text)
-        warn_of_spelling(terms.catalog, text)
     why = ask.text("reason", "Why does it change?") if found.published else ""
     refuse_unused({"reason"} - ask.asked | ({"meets_criteria"} if text is None else set()), "on this change")
     edits = reword(terms, entry_id, values, why)

@@ -11,7 +11,7 @@ from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.document import parse_document, read_document
-from holisticbias.source.findings import Finding, one_line
+from holisticbias.source.findings import Finding, in_words, one_line
 from holisticbias.source.folder import NEW, SourceFile, find_source, is_new, kind_files, read_source, shown_path
 from holisticbias.source.layout import canonical_text
 from holisticbias.terms.catalog import Catalog
@@ -104,17 +104,13 @@ def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap, sources: 
     return Edit(path, kind, text)
 
 
-def check_edits(root: Path, edits: Sequence[Edit]) -> Catalog:
-    """The catalog after edits; raises ``SourceError`` with the errors that they would add.
-
-    Warnings do not prevent an edit.
-    """
+def check_edits(root: Path, edits: Sequence[Edit]) -> tuple[Catalog, tuple[Finding, ...]]:
+    """The catalog after edits, and the warnings that they would add; raises ``SourceError`` with the errors."""
     catalog, findings = edited_terms(root, edits)
     errors = [f for f in findings if f.level == "error"]
     if errors:
-        found = " ".join(f"{f.message} Fix: {f.fix} (rule {f.rule})" for f in errors)
-        raise SourceError(f"nothing was written: {one_line(found)}")
-    return catalog
+        raise SourceError(f"nothing was written: {one_line(' '.join(map(in_words, errors)))}")
+    return catalog, findings
 
 
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from holisticbias.contribute.authoring import OpenTerms, check_edits, new_entry
-from holisticbias.contribute.diff import Difference, compare
+from holisticbias.contribute.authoring import OpenTerms, new_entry
 from holisticbias.contribute.entry_text import Edit, Field, edit_entries, read_entry, written
 from holisticbias.contribute.proposals import unknown_id
-from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.source.folder import kind_files
 from holisticbias.source.layout import canonical_text, nodes, read_editable
@@ -107,13 +105,6 @@ def _keep(
         wording.update(written({"reason": reason}))
     if not history:
         del entry["history"]
-
-
-def difference(terms: OpenTerms, edits: Sequence[Edit], samples: int = 6) -> Difference:
-    """The difference that edits make to a version; raises ``SourceError`` if they break a rule."""
-    after = check_edits(terms.root, edits)
-    before = terms.version if terms.version in terms.catalog.versions else terms.catalog.versions[-1]
-    return compare(Revision(before, terms.catalog, before), Revision(terms.version, after, terms.version), samples)
 
 
 _REFERRING: tuple[Kind, ...] = ("subsets", "intersections", "specifications")

@@ -1,19 +1,21 @@
 """Add an entry by questions, and write what a change of an entry makes of the sentences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from holisticbias.contribute.authoring import Draft, OpenTerms, add_entry, check_edits, open_terms, write_edits
-from holisticbias.contribute.changing import difference
+from holisticbias.contribute.diff import compare
 from holisticbias.contribute.entry_text import Edit
+from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.questions.prompts import ask_prompt
 from holisticbias.questions.questions import Questions, answered, print_lines
 from holisticbias.questions.specifications import ask_specification
 from holisticbias.questions.terms import ask_noun, ask_template, ask_term
+from holisticbias.source.findings import Finding, in_words
 from holisticbias.terminal import counted, refuse_unused, write, write_changed
 
 _KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
@@ -24,6 +26,7 @@ _KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
     "specification": ask_specification,
 }
 _WRITE = click.Choice(["yes", "change", "no"])
+_SAMPLES = 6  # sentences that a change is shown with
 
 
 def ask_entry(kind: str, terms: OpenTerms, ask: Questions) -> Draft:
@@ -49,7 +52,7 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
                 raise
             write(f"\n{error}", err=True)
         try:
-            check_edits(terms.root, edits)
+            _print_warnings(check_edits(terms.root, edits)[1])
         except SourceError as error:
             if ask.yes:
                 raise
@@ -76,7 +79,11 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
     Raises ``SourceError``, and writes nothing, if the edits break a rule.
     """
     edits = terms.whole(edits)
-    changes = difference(terms, edits)
+    after, warnings = check_edits(terms.root, edits)
+    before = terms.version if terms.version in terms.catalog.versions else terms.catalog.versions[-1]
+    old, new = Revision(before, terms.catalog, before), Revision(terms.version, after, terms.version)
+    changes = compare(old, new, _SAMPLES)
+    _print_warnings(warnings)
     for sample in changes.samples:
         print_lines("", sample.lines)
     count = changes.sentences
@@ -91,3 +98,8 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
         return False
     write_changed(write_edits(edits))
     return True
+
+
+def _print_warnings(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        write(f"  Warning: {in_words(finding)}.", err=True)

@@ -101,7 +101,7 @@ class Questions:
         """Print why an answer is asked for again; if it is that of an option, raise ``click.BadParameter``."""
         if self.yes or self.given.get(name):
             raise click.BadParameter(f"{reason}.", param_hint=f"--{name}")
-        print_lines(f"{reason}.", err=True)
+        write(f"  {reason}.", err=True)
         self.forget(name)
 
     def forget(self, name: str) -> None:

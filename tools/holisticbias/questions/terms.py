@@ -24,7 +24,7 @@ from holisticbias.contribute.proposals import (
 from holisticbias.contribute.readings import forms, template_examples
 from holisticbias.questions import texts
 from holisticbias.questions.questions import QUESTION, Questions, print_lines
-from holisticbias.rules.language import wrong_position
+from holisticbias.rules.validate import term_fault
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, NounGender, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
@@ -39,7 +39,6 @@ def ask_term(terms: OpenTerms, ask: Questions) -> Draft:
     text, article = texts.ask_text(ask, QUESTION["term"])
     same = texts.check_existing(terms, ask, text)
     texts.check_criteria(catalog, ask, text)
-    texts.warn_of_spelling(catalog, text)
     axis, position = _ask_place(catalog, ask, text, article, same)
     file = next(a for a in catalog.axes if a.axis == axis)
     bucket = _ask_bucket(ask, file, text, position) if file.buckets else None
@@ -77,7 +76,7 @@ def _ask_position(ask: Questions, text: str, article: str | None) -> Position:
         print_lines("Where does it go?", (f"{name}: {where}" for name, where in POSITIONS.items()))
     while True:
         position: Position = ask.choice("position", "Position", list(POSITIONS), proposal)  # type: ignore[assignment]
-        wrong = wrong_position(text, position)
+        wrong = term_fault({"text": text, "position": position}, ("position", "position-after"))
         if article and position != "standalone":
             wrong = f"'{article} {text}' is a standalone phrase: choose standalone, or leave out the article"
         if wrong is None:
@@ -137,7 +136,6 @@ def ask_noun(terms: OpenTerms, ask: Questions) -> Draft:
     text, written = texts.ask_text(ask, QUESTION["noun"])
     _refuse_same(terms, ask, "nouns", text)
     texts.check_criteria(catalog, ask, text)
-    texts.warn_of_spelling(catalog, text)
     gender = ask.choice("axis", "Which gender?", [g.gender for g in catalog.genders])
     plural = ask.text("plural", "The plural", plural_of(text))
     article = texts.ask_article(ask, text, written)

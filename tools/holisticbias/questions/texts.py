@@ -19,13 +19,16 @@ from holisticbias.contribute.proposals import (
 )
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, answered, print_lines
-from holisticbias.rules.characters import foreign_letter, odd_character
-from holisticbias.rules.dictionary import known_words, misspelled
-from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
+from holisticbias.rules.validate import term_fault
+from holisticbias.rules.wording import article_by_sound, corrected
 from holisticbias.terminal import write
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.grammar import article as by_sound
 from holisticbias.terms.grammar import as_written
+
+_OF_A_TEXT = (
+    "clean-text", "latin-letters", "sentence-mark", "clause", "capital", "article-written", "article-sound",
+)  # fmt: skip
 
 
 def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
@@ -55,22 +58,8 @@ def split_article(text: str) -> tuple[str, str | None]:
 
 
 def _wrong_text(text: str, article: str | None) -> str | None:
-    """The first fault of a text, as a sentence without a full stop, or None."""
-    odd = odd_character(text) or (None if text[:1].isalnum() or text[:1] == "'" else repr(text[:1]))
-    checks: tuple[tuple[str | None, str], ...] = (
-        (odd, "{0} cannot be part of a term: write letters, digits, spaces, hyphens and apostrophes"),
-        (foreign_letter(text), "{0}, is not a letter of a Latin spelling: type the word again"),
-        (mark_in(text), "{0!r} is a mark of sentences: write the term without it"),
-        (capital_in(text), "{0!r} has a capital: write it in small letters"),
-        (begins_clause(text), "{0!r} begins a clause: write a phrase, as in 'with asthma' or 'who has asthma'"),
-        (None if len(text) <= 200 else "200", "the text has more than {0} characters"),
-        ("the" if text.lower().startswith("the ") else None, "write the term without {0!r}"),
-    )
-    for found, message in checks:
-        if found is not None:
-            return message.format(found)
-    sound = article_by_sound(text) if article else None
-    return None if sound in (None, article) else f"'{article} {text}' has the wrong article: write '{sound} {text}'"
+    """The first fault of a text with its article, in words without a full stop, or None."""
+    return term_fault({"text": text, "article": article}, _OF_A_TEXT)
 
 
 def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
@@ -78,14 +67,6 @@ def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
     if article_by_sound(text) is None or ask.given.get("article"):
         return ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
     return None if written == by_sound(text, "sound", None) else written
-
-
-def warn_of_spelling(catalog: Catalog, text: str) -> None:
-    """Print a warning for each word that the dictionary and the published entries lack."""
-    entries = (entry for file in (*catalog.axes, *catalog.genders) for entry in file.entries)
-    known = known_words(entry.text for entry in entries if entry.since in catalog.published)
-    for message in misspelled(text, known):
-        print_lines(f"Warning: {message}. Check the spelling.", err=True)
 
 
 def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existing, ...]:

@@ -4,7 +4,7 @@ import re
 
 from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Noun, Position, Template
+from holisticbias.terms.entries import Descriptor, Noun, Template
 from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT
 
 _RELATIVE = r"[Ww]ho(?:'s|se)?|that|which|[Ww]ith(?:out)?|[Ii]n|[Oo]f|[Ff]rom|having"
@@ -41,23 +41,15 @@ def slot(template: Template) -> Faults:
         yield ("text",), f"The slots of the template are: {' and '.join(slots) or 'none'}."
 
 
-def wrong_position(text: str, position: Position) -> str | None:
-    """The contradiction between a term and its position, as a sentence without a full stop, or None."""
-    if position == "before" and begins_after_noun(text):
-        return f"{text!r} would come before the noun"
-    if position == "standalone" and _NEVER_A_NOUN.match(text):
-        return f"{text!r} cannot stand for a person on its own"
-    return None
-
-
 @rule(
     asks="A term that begins with 'who is', 'with' or the like comes after the noun.",
     fix="set position: after",
 )
 def position(descriptor: Descriptor) -> Faults:
-    wrong = wrong_position(descriptor.text, descriptor.position)
-    if wrong is not None:
-        yield ("text",), f"{wrong}."
+    if descriptor.position == "before" and begins_after_noun(descriptor.text):
+        yield ("text",), f"{descriptor.text!r} would come before the noun."
+    if descriptor.position == "standalone" and _NEVER_A_NOUN.match(descriptor.text):
+        yield ("text",), f"{descriptor.text!r} cannot stand for a person on its own."
 
 
 @rule(

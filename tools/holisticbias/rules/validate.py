@@ -1,7 +1,7 @@
 """Validate source files: check them against every rule, and make the catalog."""
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from holisticbias.rules import RULES
 from holisticbias.rules.check import CheckedRule
 from holisticbias.rules.published import published_findings
 from holisticbias.rules.waivers import apply_waivers
-from holisticbias.source.document import read_document
-from holisticbias.source.findings import Finding, render_findings
+from holisticbias.source.document import Document, Value, read_document
+from holisticbias.source.findings import Finding, in_words, render_findings
 from holisticbias.source.folder import (
     SINGLE_FILES,
     SourceFile,
@@ -26,6 +26,7 @@ from holisticbias.source.folder import (
 from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS
+from holisticbias.terms.versions import NEXT
 
 
 @contextmanager
@@ -51,6 +52,15 @@ def _check(repository: Repository, published: Iterable[Finding] = ()) -> Iterato
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
     found += published
     return (f for f in apply_waivers(repository, found, _broken_by) if not RULES[f.rule].needs & repository.unread)
+
+
+def term_fault(keys: Mapping[str, Value], rules: Collection[str]) -> str | None:
+    """The first fault of a term by itself, of the schema or one of some rules, in words without a full stop."""
+    entry: Value = {"id": "x.x", "sources": ["x"], "since": NEXT, **keys}
+    document = Document("", {"axis": "x", "label": "x", "descriptors": [entry]}, {})
+    repository, findings = parse_files([SourceFile("descriptors", document)])
+    found = (*findings, *(f for f in _check(repository) if f.rule in rules))
+    return in_words(found[0]) if found else None
 
 
 def _broken_by(repository: Repository, rule_id: str) -> set[str]:

@@ -156,7 +156,7 @@ def _is_phrase(text: str) -> bool:
 
 @rule(
     asks="A stated article follows the sound of the text.",
-    fix="remove the key: the article is found by sound",
+    fix="leave the article out: it is found by sound",
     why="The key `article` is for texts whose sound their letters do not show, such as abbreviations and 'Uyghur'.",
 )
 def article_sound(entry: Descriptor | Noun) -> Faults:

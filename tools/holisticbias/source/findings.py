@@ -38,6 +38,11 @@ def one_line(text: str) -> str:
     return visible(text, keep="")
 
 
+def in_words(finding: Finding) -> str:
+    """The message of a finding, its fix and its rule, without a full stop."""
+    return f"{finding.message} Fix: {finding.fix} (rule {finding.rule})"
+
+
 def count_findings(findings: Iterable[Finding]) -> str:
     """The numbers of errors and warnings in words: "1 error and 2 warnings"; "no findings" without any."""
     levels = Counter(finding.level for finding in findings)

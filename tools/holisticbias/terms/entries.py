@@ -1,9 +1,11 @@
 """Entries of the dataset, each with its history: descriptors, nouns and templates."""
 
 from collections.abc import Iterable
-from typing import Annotated, ClassVar, Literal, Self, TypeVar
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, create_model, field_validator
+from pydantic.fields import FieldInfo
 
 from holisticbias.terms.versions import Version, holds, version_key
 
@@ -19,6 +21,7 @@ OF_VERSIONS = frozenset({"since", "until", "replaced_by", "reason", "history"})
 """The keys that say which versions have an entry, and how it was worded in them."""
 SUPPORT = frozenset({"sources", "assessments"})
 """The keys that say where an entry comes from and what people think of it."""
+_NEVER_IN_HISTORY = {"id", "assessments", *OF_VERSIONS}
 QUORUM = 2  # reviewers
 MADE_UP = "nonce"  # axis of made-up words, which describe nobody: controls
 
@@ -63,17 +66,13 @@ class Assessment(Record):
 
 
 class Wording(Record):
-    """Values of an entry before the version ``until``; keys that are left out did not change.
-
-    The keys in ``may_be_null`` may be ``null``: the entry had no value.
-    """
+    """Values of an entry before the version ``until``; keys that are left out did not change."""
 
     may_be_null: ClassVar[frozenset[str]] = frozenset()
+    """The keys that may be ``null``: the entry had no value."""
 
     until: Version
     reason: Prose
-    text: Text | None = None
-    sources: tuple[SourceId, ...] | None = None
 
     @field_validator("*")
     @classmethod
@@ -81,24 +80,6 @@ class Wording(Record):
         if value is None and info.field_name not in cls.may_be_null:
             raise ValueError("an entry always has this key; leave it out if it did not change")
         return value
-
-
-class TermWording(Wording):
-    """Values of a descriptor, noun or template before the version ``until``."""
-
-    may_be_null = frozenset({"plural", "article", "bucket", "paraphrase_of", "opposite_of"})
-
-    plural: Text | None = None
-    article: Article | None = None
-    position: Position | None = None
-    bucket: Key | None = None
-    noun_gender: NounGender | None = None
-    without_noun: StrictBool | None = None
-    not_with: tuple[Id | Gender, ...] | None = None
-    must_be_noun: StrictBool | None = None
-    first_turn_only: StrictBool | None = None
-    paraphrase_of: Id | None = None
-    opposite_of: Id | None = None
 
 
 class Entry(Record):
@@ -112,6 +93,16 @@ class Entry(Record):
     replaced_by: Id | None = None
     reason: Prose | None = Field(None, description="why it is retired")
     history: tuple[Wording, ...] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """Give a type of entry its type of wording, with the keys of the entry that can change."""
+        fields = {key: field for key, field in cls.model_fields.items() if key not in _NEVER_IN_HISTORY}
+        keys: dict[str, Any] = {key: (field.rebuild_annotation() | None, None) for key, field in fields.items()}
+        wording = create_model(f"{cls.__name__}Wording", __base__=Wording, __doc__=Wording.__doc__, **keys)
+        wording.may_be_null = frozenset(key for key, field in fields.items() if NoneType in get_args(field.annotation))
+        cls.model_fields["history"] = FieldInfo.from_annotated_attribute(tuple[wording, ...], ())
+        cls.model_rebuild(force=True)
 
     def at(self, version: str) -> Self:
         """The entry as worded in a version."""
@@ -164,7 +155,6 @@ class Descriptor(Judged):
     not_with: tuple[Id | Gender, ...] = Field(
         (), description="nouns, or genders of nouns, that contradict it: 'a 95-year-old kid'"
     )
-    history: tuple[TermWording, ...] = ()
 
     def goes_with(self, gender: Gender, noun: "Noun") -> bool:
         """Whether the term and a noun of a gender make a phrase."""
@@ -184,7 +174,6 @@ class Noun(Entry):
 
     plural: Text
     article: Article | None = None
-    history: tuple[TermWording, ...] = ()
 
 
 class Template(Entry):
@@ -196,4 +185,3 @@ class Template(Entry):
     opposite_of: Id | None = Field(
         None, description="the original template that has the opposite stance: love for hate"
     )
-    history: tuple[TermWording, ...] = ()

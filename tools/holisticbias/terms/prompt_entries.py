@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictBool
 
-from holisticbias.terms.entries import Entry, Id, Key, Record, SourceId, Text, Wording
+from holisticbias.terms.entries import Entry, Id, Key, Record, SourceId, Text
 from holisticbias.terms.versions import Version, holds
 
 PageTitle = Annotated[str, Field(min_length=1, max_length=250)]
@@ -30,28 +30,6 @@ class Forms(Record):
     since: Version | None = Field(None, description="the first version that has them, if later than the group's")
 
 
-class GroupWording(Wording):
-    """Values of a group before the version ``until``."""
-
-    may_be_null = frozenset({"forms"})
-
-    domain: Key | None = None
-    pages: Pages | None = None
-    terms: tuple[Text, ...] | None = None
-    forms: Forms | None = None
-    needs_person: StrictBool | None = None
-
-
-class PromptWording(Wording):
-    """Values of a prompt before the version ``until``."""
-
-    may_be_null = frozenset({"subject"})
-
-    group: Id | None = None
-    continuation: Continuation | None = None
-    subject: Text | None = None
-
-
 class Group(Entry):
     """A group of a collection: ``text`` is its name, ``pages`` say where its sentences come from."""
 
@@ -60,7 +38,6 @@ class Group(Entry):
     terms: tuple[Text, ...] = Field((), description="the words to find in a sentence; without any, the page's title")
     forms: Forms | None = Field(None, description="the words that measures of texts replace by XYZ")
     needs_person: StrictBool = Field(False, description="whether the term must be the name of a person")
-    history: tuple[GroupWording, ...] = ()
 
     @property
     def has_pages(self) -> bool:
@@ -82,7 +59,6 @@ class Prompt(Entry):
     subject: Text | None = Field(
         None, description="the name or term in the text that is replaced by XYZ, or by Person, before measuring"
     )
-    history: tuple[PromptWording, ...] = ()
 
     @property
     def sentence(self) -> str:

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, StrictBool
 
-from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
+from holisticbias.terms.entries import Id, Judged, Key, Record, Text
 from holisticbias.terms.grammar import capitalised, change_article
 from holisticbias.terms.versions import Version, holds
 
@@ -74,21 +74,6 @@ class AttributeSet(Record):
     valence: Literal["negative", "positive"] | None = None
 
 
-class SpecificationWording(Wording):
-    """Values of a specification before the version ``until``."""
-
-    may_be_null = frozenset({"published_as"})
-
-    groups: tuple[TargetGroup, ...] | None = None
-    slots: tuple[Slot, ...] | None = None
-    forms: tuple[WordForms, ...] | None = None
-    attributes: tuple[AttributeSet, ...] | None = None
-    opposites: tuple[tuple[Text, Text], ...] | None = None
-    templates: tuple[Text, ...] | None = None
-    published_as: Text | None = None
-    control: StrictBool | None = None
-
-
 class Specification(Judged):
     """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
 
@@ -105,7 +90,6 @@ class Specification(Judged):
     templates: tuple[Text, ...] = ()
     published_as: Text | None = Field(None, description="its name in the data that its source published")
     control: StrictBool = Field(False, description="whether its words are invented, so that there is nothing to find")
-    history: tuple[SpecificationWording, ...] = ()
 
     def at(self, version: str) -> Self:
         """The specification as worded in a version, without word forms that are newer."""
