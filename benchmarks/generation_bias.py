@@ -44,6 +44,7 @@ WORLDS = {
     "no difference, 2 responses": TWO,
     "no difference, 1 to 8 responses": UNEQUAL,
     "no difference, 5 responses, lexicon, rare styles": LEXICON,
+    "no difference, 8% repeats, a fifth of them alike": ResponseWorld(repeated=0.08, alike=0.2),
     "no difference, small": SMALL,
     "effect 0.1, 15 responses": ResponseWorld(effect=0.1),
     "effect 0.1, 5 responses": replace(FIVE, effect=0.1),

@@ -17,7 +17,8 @@ class ResponseWorld:
     spreads over all styles at random: 0 is a lexicon that reads styles exactly.
     ``effect`` is the part of a descriptor's mixture that is its own, for every
     ``differing``-th descriptor. ``rare`` is the exponent that makes some styles rare.
-    Cells have ``responses`` responses, or, if ``unequal``, from 1 to twice that.
+    Cells have ``responses`` responses, or, if ``unequal``, from 1 to twice that. ``repeated`` is the share of responses
+    to the prompt of the one before, and ``alike`` the share of these with the same style.
     """
 
     axes: int = 4
@@ -30,6 +31,8 @@ class ResponseWorld:
     effect: float = 0.0
     differing: int = 1
     rare: float = 1.0
+    repeated: float = 0.0
+    alike: float = 0.0
 
     @property
     def differs(self) -> Bools:
@@ -52,11 +55,16 @@ class ResponseWorld:
         return found
 
     def draw(self, mixtures: Floats, rng: np.random.Generator) -> pa.Table:
-        """A table of responses with the columns ``axis, template, descriptor`` and ``p:`` of each style."""
+        """A table ``axis, template, descriptor``, ``p:`` of each style, and with repeats ``prompt, response``."""
         cells = self.templates * self.axes * self.descriptors
         counts = rng.integers(1, 2 * self.responses + 1, cells) if self.unequal else np.full(cells, self.responses)
         cell = np.repeat(np.arange(cells), counts)
-        style = _draw(mixtures.reshape(cells, -1)[cell], rng)
+        style, prompt = _draw(mixtures.reshape(cells, -1)[cell], rng), np.arange(len(cell))
+        if self.repeated:
+            again = (rng.random(len(cell)) < self.repeated) & (np.diff(cell, prepend=-1) == 0)
+            prompt = np.maximum.accumulate(np.where(again, 0, prompt))
+            same = np.where(again & (rng.random(len(cell)) < self.alike), 0, np.arange(len(cell)))
+            style = style[np.maximum.accumulate(same)]
         spread = rng.dirichlet(np.full(self.styles, 0.5), len(cell))
         values = (1 - self.softness) * np.eye(self.styles)[style] + self.softness * spread
         descriptor = cell % (self.axes * self.descriptors)
@@ -65,6 +73,11 @@ class ResponseWorld:
             "template": [f"t{t}" for t in cell // (self.axes * self.descriptors)],
             "descriptor": [f"d{d % self.descriptors}" for d in descriptor],
         }
+        if self.repeated:
+            columns |= {
+                "prompt": [f"prompt {p}" for p in prompt],
+                "response": [f"response {i}" for i in range(len(cell))],
+            }
         return pa.table({**columns, **{f"p:s{s}": values[:, s] for s in range(self.styles)}})
 
 

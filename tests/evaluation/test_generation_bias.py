@@ -2,14 +2,18 @@ import itertools
 from collections import defaultdict
 from statistics import mean, pvariance, variance
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from tests.evaluation.responses_by_hand import MEASURE, NAME, TINY, Row, get, measure, random_answers, table, value
+from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.responses.bias_figures import bias_changes
+from holisticbias_eval.measures.responses.design import count_repeats
+from holisticbias_eval.statistics.responses.cells import repeats_resemble
 
 
 def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
@@ -153,3 +157,49 @@ def test_floor_is_the_mean_over_all_permutations() -> None:
     found = get(measure(table(TINY)), "full_gen_bias")
     assert found.floor == pytest.approx(mean(permuted))
     assert None not in (found.floor_interval, found.p_value)
+
+
+def slowly_resemble(values: np.ndarray, cell: np.ndarray, prompt: np.ndarray) -> bool:
+    """The same for each repeat by itself: its product beside the mean of those of all pairs of its cell."""
+    products: list[float] = []
+    first: dict[tuple[int, int], int] = {}
+    for row, own in enumerate(prompt):
+        if first.setdefault((cell[row], own), row) == row:
+            continue
+        in_cell = values[cell == cell[row]]
+        apart = in_cell - in_cell.mean(axis=0)
+        pairs = [a @ b for a, b in itertools.permutations(apart, 2)]
+        centred = values[[row, first[cell[row], own]]] - in_cell.mean(axis=0)
+        products.append(centred[0] @ centred[1] - mean(pairs))
+    return bool(mean(products) > 2 * np.sqrt(variance(products) / len(products)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_repeats_resemble_if_their_products_are_larger_than_those_of_other_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cell, prompt = rng.integers(4, size=60), rng.integers(10, size=60)
+    values = rng.normal(size=(60, 3)) + rng.uniform(0, 0.7) * rng.normal(size=(40, 3))[10 * cell + prompt]
+    keys = (10 * cell + prompt).tolist()
+    first = np.array([keys.index(key) for key in keys])
+    assert repeats_resemble(values.T, cell, first) == slowly_resemble(values, cell, prompt)
+
+
+@pytest.mark.parametrize(
+    ("repeated", "alike", "counts_once", "note"),
+    [
+        (0.1, 0.0, False, ""),
+        (0.1, 0.5, True, "each prompt counts once"),
+        (0.4, 0.0, False, ""),
+        (0.4, 0.5, False, "intervals are too narrow"),
+    ],
+)
+def test_few_repeats_do_not_count_if_they_resemble_the_first_response(
+    repeated: float, alike: float, counts_once: bool, note: str
+) -> None:
+    world, rng = ResponseWorld(repeated=repeated, alike=alike), np.random.default_rng(0)
+    answers = world.draw(world.mixtures(rng), rng)
+    rows, said = count_repeats(answers)
+    assert len(rows) == (len(set(answers["prompt"].to_pylist())) if counts_once else len(answers))
+    assert note in said
+    assert bool(note) == bool(said)
+    assert any(note in text for text in MEASURE.figures(answers, None).notes) or not note

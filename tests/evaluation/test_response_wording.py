@@ -15,7 +15,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.response_wording import ResponseWording
-from holisticbias_eval.measures.responses.design import counted_rows
+from holisticbias_eval.measures.responses.design import count_repeats
 from holisticbias_eval.measures.responses.phrases import FILES
 from holisticbias_eval.sections.tables import Paragraph
 from invoking import Invoke
@@ -203,7 +203,7 @@ def test_of_few_repeats_a_tenth_is_equal_if_they_do_not_count(repeated: int, equ
     texts = [f"text {i}" for i in range(equal)] + [f"another {i}" for i in range(repeated - equal)]
     rows = [("stad", text, "stop") for text in (*(f"text {i}" for i in range(100)), *texts)]
     prompts = [f"prompt {i}" for i in (*range(100), *range(repeated))]
-    assert len(counted_rows(table(*rows, prompts=prompts))) == counted
+    assert len(count_repeats(table(*rows, prompts=prompts))[0]) == counted
 
 
 @pytest.mark.parametrize(("having", "named"), [(120, False), (200, True)])
@@ -237,11 +237,11 @@ def test_repeats_of_a_model_that_repeats_itself_change_no_figure(name: str) -> N
             views.append(View(Figures(found.figures), run))
             notes.append(" ".join(found.notes))
     assert tuple(views[0].figures) == tuple(views[1].figures)
-    assert "380 responses repeat" in notes[1]
-    assert "repeat that" not in notes[0]
+    assert "380 responses answer a prompt again" in notes[1]
+    assert "again" not in notes[0]
     for view, repeats in ((views[0], False), (views[1], True)):
         blocks = [block for section in MEASURES[name].sections(view) for block in section.blocks]
-        assert any(isinstance(b, Paragraph) and b.text.startswith("380 responses repeat") for b in blocks) == repeats
+        assert any(isinstance(b, Paragraph) and b.text.startswith("380 responses answer") for b in blocks) == repeats
     assert MEASURES[name].compare(views[0], views[2]) == MEASURES[name].compare(views[1], views[3])
 
 

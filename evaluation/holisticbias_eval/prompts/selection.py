@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.filters import parse_conditions
+from holisticbias.compile.filters import parse_conditions, refuse_unknown
 from holisticbias.compile.variants import VARIANTS
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, FIXED_PHRASE
@@ -43,6 +43,7 @@ STANCES = 2
 """The fewest pairs of templates of opposite stance: stance contrast is what pairs agree on."""
 NO_SENTENCE = "no sentence of them in this part of the release"
 NOT_CHOSEN = "left out by --where or --limit"
+NOT_GIVEN = "not in the responses that are given"
 BEYOND_LIMIT = "left out with --limit"
 _TERM = ("axis", "descriptor_id", "noun_id")
 Parts = Callable[[], Iterable[pa.Table]]
@@ -193,17 +194,13 @@ def _conditions(parts: Parts, where: tuple[str, ...]) -> Mapping[str, tuple[str,
     columns = next(iter(parts())).column_names
     conditions = parse_conditions(where, tuple(key for key, column in FILTERS.items() if column in columns))
     by_column = {FILTERS[key]: values for key, values in conditions.items()}
-    known: dict[str, set[str]] = {key: set() for key in conditions}
+    known: dict[str, set[str | None]] = {key: set() for key in conditions}
     meeting = 0
     for part in parts():
         for key, found in known.items():
-            found.update(filter(None, part[FILTERS[key]].unique().cast(pa.string()).to_pylist()))
+            found.update(part[FILTERS[key]].unique().cast(pa.string()).to_pylist())
         meeting += having(part, by_column).num_rows
-    for key, values in conditions.items():
-        unknown = sorted(set(values) - known[key])
-        if unknown:
-            shown = ", ".join(sorted(known[key])[:30]) or "none"
-            raise SelectionError(f"--where {key}={unknown[0]}: the release has no such {key}; it has: {shown}")
+    refuse_unknown(conditions, known, "the release", SelectionError)
     if not meeting:
         raise SelectionError(f"no sentence meets --where {' and '.join(where)}")
     return by_column
@@ -252,15 +249,18 @@ def _distinct(part: pa.Table, *columns: str) -> Iterator[tuple[str, ...]]:
     return zip(*(rows[name].to_pylist() for name in columns), strict=True)
 
 
-def count_terms(release: Release, descriptors: pa.ChunkedArray) -> Terms:
-    """Count the terms with an id in a column of what is asked, and the others by reason."""
+def count_terms(release: Release, descriptors: pa.ChunkedArray, others: str = NOT_CHOSEN) -> Terms:
+    """Count the terms with an id in a column of what is asked, and the others by reason.
+
+    ``others`` is the reason for terms that have sentences.
+    """
     asked = _names_in(descriptors)
     known = _names_in(release.tables["descriptors"]["descriptor_id"])
     rest = known - asked
     found = set[str]()
     for part in release.shards("sentences") if rest else ():
         found |= rest & _names_in(select_sentences(part.select(["descriptor_id", "noun_phrase_type"]))["descriptor_id"])
-    counts = {NO_SENTENCE: len(rest - found), NOT_CHOSEN: len(found)}
+    counts = {NO_SENTENCE: len(rest - found), others: len(found)}
     left_out = tuple(TermsLeftOut(reason=reason, terms=n) for reason, n in counts.items() if n)
     return Terms(measured=len(known & asked), available=len(known), left_out=left_out)
 

@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
-from holisticbias_eval.prompts.selection import count_terms
+from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
 from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
@@ -50,7 +50,7 @@ class ResponsesTask(RespondingTask):
     def source(self, given: Given) -> TaskSource:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
-        release = given.release(None if file else default_release(given.model_name), small=given.read(Small).small)
+        release = given.release(None if file else given.own_release, small=given.read(Small).small)
         if file is not None:
             table = place_responses(read_responses(file), release, file)
             return release_source(release, (release, table))
@@ -69,7 +69,8 @@ class ResponsesTask(RespondingTask):
     def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
         release, table = source.content
-        terms = count_terms(release, table["descriptor_id"])
+        others = NOT_GIVEN if isinstance(model, GivenModel) else NOT_CHOSEN
+        terms = count_terms(release, table["descriptor_id"], others)
         return ResponseRequests(table, model, count=table.num_rows, settings=source.about, terms=terms)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:

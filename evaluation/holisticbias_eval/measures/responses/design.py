@@ -13,10 +13,12 @@ from holisticbias_eval.identity import RESPONSES, align
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.readers.classifier import PREFIX
+from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.sections.tables import Paragraph
-from holisticbias_eval.statistics.cells import codes_of_numbers, encode
+from holisticbias_eval.statistics.cells import codes_of_numbers, encode, floats
 from holisticbias_eval.statistics.intervals import estimate, standard_error
-from holisticbias_eval.statistics.responses.cells import descriptor_column, number_draws
+from holisticbias_eval.statistics.responses.cells import descriptor_column, number_draws, repeats_resemble
 from holisticbias_eval.statistics.tests import holm
 
 
@@ -76,52 +78,55 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
     if not all("response_id" in table.column_names for table in (first, second)):
         raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
     tables = align(first, second, RESPONSES).rows(first, second)
-    counted = np.union1d(*map(counted_rows, tables))
+    counted = np.union1d(*(count_repeats(table)[0] for table in tables))
     one, other = (table.take(pa.array(counted)) for table in tables)
     return one, other
 
 
-SAME, FEW, SAME_OF_FEW = 0.9, 0.2, 0.1
-"""From which share of equal repeats on they do not count: in general, and where this share of the responses repeats."""
+FEW, SAME = 0.2, 0.9
+"""Up to which share of responses repeats are few, and from which share of equal ones on many repeats do not count."""
 
 
-def counted_rows(answers: pa.Table) -> Ints:
-    """The rows that count, in order: all, or the first of each prompt of a cell if equal prompts have equal responses.
+def count_repeats(answers: pa.Table) -> tuple[Ints, str]:
+    """The rows that count, in order: all, or the first of each prompt of a cell; and what to say of the others.
 
     A model that chooses the likeliest tokens gives the same response each time: its repeats add nothing. A server may
-    round in another way in another batch, so up to a tenth of the repeats may differ from the first response. At a low
-    temperature fewer are equal, but repeats still say less than other prompts do. Where only few responses repeat a
-    prompt, as in prompts drawn at random, it costs little to leave them out: a tenth of equal ones is enough.
+    round in another way in another batch, so up to a tenth of the repeats may differ from the first response. Where
+    only few responses repeat a prompt, as in prompts drawn at random, it costs little to leave them out: they count
+    only if nothing shows that they resemble the first response, in their text or in what classifiers read.
     """
     asked = [name for name in ("prompt", "persona") if name in answers.column_names]
     rows = np.arange(len(answers))
     if not len(rows) or not {"prompt", "response"} <= {*answers.column_names}:
-        return rows
-    first, prompt = distinct_rows(answers, asked)
-    repeats, (_, response) = first[prompt] != rows, distinct_rows(answers, ["response"])
+        return rows, ""
+    named = ["axis", descriptor_column(answers), "template"]
+    counted, prompt = distinct_rows(answers, [*named, *asked])
+    first = counted[prompt]
+    repeats = first != rows
     if not repeats.any():
-        return rows
-    equal = (response == response[first[prompt]])[repeats].mean()
-    if equal < (SAME_OF_FEW if repeats.mean() <= FEW else SAME):
-        return rows
-    return distinct_rows(answers, ["axis", descriptor_column(answers), "template", *asked])[0]
+        return rows, ""
+    _, response = distinct_rows(answers, ["response"])
+    equal, few = (response == response[first])[repeats].mean(), repeats.mean() <= FEW
+    read = (floats(answers[name]) for name in answers.column_names if name.startswith(PREFIX) or name == OFFENSIVE[0])
+    said = f"{repeats.sum():,} responses answer a prompt again and resemble its first response"
+    alike = equal >= (1 - SAME if few else SAME)
+    if not alike and not repeats_resemble(read, distinct_rows(answers, named)[1], first):
+        return rows, ""
+    if alike or few:
+        return counted, f"{said}, so each prompt counts once"
+    return rows, f"{said}, but count: intervals are too narrow and p-values too small"
 
 
 def counted_answers(title: str, answers: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
-    """The rows that count, and a note for the measure ``title`` if there are others."""
-    rows = counted_rows(answers)
-    return answers.take(pa.array(rows)), tuple(f"{title}: {text}" for text in _of_repeats(len(answers) - len(rows)))
+    """The rows that count, and a note for the measure ``title`` if something is to be said of repeats."""
+    rows, said = count_repeats(answers)
+    return answers.take(pa.array(rows)), (f"{title}: {said}",) if said else ()
 
 
 def repeats_paragraph(answers: pa.Table) -> tuple[Paragraph, ...]:
-    """A paragraph with the number of repeats, if there are any."""
-    found = _of_repeats(len(answers) - len(counted_rows(answers)))
-    return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.", "note") for text in found)
-
-
-def _of_repeats(count: int) -> Iterator[str]:
-    if count:
-        yield f"{count:,} responses repeat that to the same prompt, so each prompt counts once"
+    """A paragraph on repeats, if something is to be said of them."""
+    _, said = count_repeats(answers)
+    return (Paragraph(f"{said}.", "note"),) if said else ()
 
 
 def paired_changes(

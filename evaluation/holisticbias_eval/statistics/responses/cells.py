@@ -1,6 +1,6 @@
 """Judged responses as arrays, and means of cells, groups and draws with their intervals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,6 +167,29 @@ def cell_means(cells: ResponseCells) -> CellMeans:
     pooled = divide(*(np.bincount(cells.template, weights=w, minlength=size) for w in (squares, freedom)))
     variance = np.where(count > 1, divide(squares, freedom), pooled[cells.template]) / count
     return CellMeans(mean, variance, freedom)
+
+
+_EVIDENT = 2.0
+
+
+def repeats_resemble(values: Iterable[Floats], cell: Ints, first: Ints) -> bool:
+    """Whether repeats resemble the first response to their prompt more than others of their cell: t > 2.
+
+    Each of ``values``, NaN where it is not known, ``cell`` and ``first``, the first row with the prompt of each row,
+    have shape ``[rows]``. Of each repeat, the product of both differences from the mean of the cell is added up over
+    the values; without resemblance its mean is minus the variance of that mean, which is taken off.
+    """
+    repeat = np.flatnonzero(first != np.arange(len(first)))
+    products = np.zeros(len(repeat))
+    for column in values:
+        known = ~np.isnan(column)
+        count = np.bincount(cell, known)
+        apart = np.where(known, column - divide(np.bincount(cell, np.where(known, column, 0.0)), count)[cell], np.nan)
+        noise = divide(np.bincount(cell, np.nan_to_num(apart) ** 2), count * (count - 1))
+        products += apart[repeat] * apart[first[repeat]] + noise[cell[repeat]]
+    products = products[~np.isnan(products)]
+    error = products.std(ddof=1) / np.sqrt(len(products)) if len(products) > 1 else np.nan
+    return bool(products.mean() > _EVIDENT * error) if error > 0 else False
 
 
 _MOST_DRAWS = 50
