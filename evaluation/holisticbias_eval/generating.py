@@ -12,7 +12,6 @@ from holisticbias.inputs import file_sha256
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
-from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord
 from holisticbias_eval.models.loading.load import ModelSource
@@ -43,7 +42,7 @@ from holisticbias_eval.tasks.collected import find_asked
 from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
 from holisticbias_eval.tasks.response_settings import CONTINUED_AS, SENTENCES, Personas, TextSettings, asking_uses
-from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
+from holisticbias_eval.tasks.sources import ReleaseSource, file_name, release_source, sign_release
 from holisticbias_eval.tasks.task import Given
 
 GENERATION = "generation.json"
@@ -122,7 +121,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     """
     refuse_unused(values, USES, ["generate"], release)
     given = Given(model, release, values, (), display)
-    target, requests, about, style = _ask(given)
+    place, requests, about, style = _ask(given)
     generator = start_responding(given, style)
     settings = {**about["generation"], **generator.settings}
     if style and not generator.keeps_blank:
@@ -133,7 +132,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
         versions=package_versions(),
         machine=machine(),
     )
-    name = f"{file_name(generator.identity.name)}-on-{file_name(target)}"
+    name = f"{file_name(generator.identity.name)}-{place}"
     return Answering(name, ResponseRequests(requests, generator), generation)
 
 
@@ -166,31 +165,30 @@ def generate(
 
 
 def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
-    """The name of what is asked, the requests, the fields of ``Generation`` about them, and the style of continuing."""
-    release, prompts = given.release_name, given.read(Prompting).prompts
+    """The end of the folder's default name, the requests, ``Generation``'s fields about them, the continuing style."""
+    prompts = given.read(Prompting).prompts
     is_said = prompts in (None, SENTENCES)
     drawing = find_drawing(given, several=is_said)
     about: dict[str, Any]
     if prompts is None or is_said:
-        default = None if given.running.engine == "api" else default_release(given.model_name)
-        opened = given.release(default, small=given.read(Small).small)
+        opened = given.release(given.own_release, small=given.read(Small).small)
         with given.display.step("Drawing prompts"):
             requests = draw_prompts(opened, drawing)
         about = {"release": sign_release(opened), "prompts": None, "prompts_sha256": None}
-        return opened.version, requests, {**about, "generation": drawing.settings}, None
+        return release_source(opened).name, requests, {**about, "generation": drawing.settings}, None
     file = prompts_file(Path(prompts))
     if not is_table_name(file) and table_suffix(file) != ".txt":
-        found = find_asked(TextSettings(prompts=prompts), release, drawing, given.display)
+        found = find_asked(TextSettings(prompts=prompts), given, drawing)
         name = found.about["prompts"]
         about = {"release": found.signature if found.release else None, "prompts": name}
         about |= {"prompts_sha256": found.about["prompts_sha256"], "generation": found.about}
         target = name if found.release else Path(name).stem
-        return target, found.content.requests, about, STYLES.read(CONTINUED_AS)
-    if release is not None:
+        return f"on-{file_name(target)}", found.content.requests, about, STYLES.read(CONTINUED_AS)
+    if given.release_name is not None:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:
         raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {file}")
     requests = read_prompts(file, drawing.per_cell, drawing.limit)
     about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
     settings = {name: drawing.settings[name] for name in ("prompts_per_cell", "prompts_limit")}
-    return file.stem, requests, {**about, "generation": settings}, None
+    return f"on-{file_name(file.stem)}", requests, {**about, "generation": settings}, None

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.compile.filters import parse_conditions
+from holisticbias.compile.filters import parse_conditions, refuse_unknown
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.prompt_entries import joined
@@ -201,14 +201,8 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
     The seed draws the prompts of a limit. Raises ``SelectionError`` if no prompt is left.
     """
     conditions = parse_conditions(where, FILTERS)
-    for key, values in conditions.items():
-        known = prompts.table[key].unique().to_pylist()
-        unknown = [value for value in values if value not in known]
-        if unknown:
-            shown = ", ".join(str(value) for value in known[:30])
-            raise SelectionError(
-                f"--where {key}={unknown[0]}: the prompts have no such {key}; they have: {shown}"[:1000]
-            )
+    known = {key: prompts.table[key].unique().to_pylist() for key in conditions}
+    refuse_unknown(conditions, known, "the table of prompts", SelectionError)
     kept = having(prompts.table, conditions)
     if limit is not None and kept.num_rows > limit:
         kept = kept.take(pa.array(_spread(kept, limit, seed)))

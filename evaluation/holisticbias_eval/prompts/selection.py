@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.filters import parse_conditions
+from holisticbias.compile.filters import parse_conditions, refuse_unknown
 from holisticbias.compile.variants import VARIANTS
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, FIXED_PHRASE
@@ -193,17 +193,13 @@ def _conditions(parts: Parts, where: tuple[str, ...]) -> Mapping[str, tuple[str,
     columns = next(iter(parts())).column_names
     conditions = parse_conditions(where, tuple(key for key, column in FILTERS.items() if column in columns))
     by_column = {FILTERS[key]: values for key, values in conditions.items()}
-    known: dict[str, set[str]] = {key: set() for key in conditions}
+    known: dict[str, set[str | None]] = {key: set() for key in conditions}
     meeting = 0
     for part in parts():
         for key, found in known.items():
-            found.update(filter(None, part[FILTERS[key]].unique().cast(pa.string()).to_pylist()))
+            found.update(part[FILTERS[key]].unique().cast(pa.string()).to_pylist())
         meeting += having(part, by_column).num_rows
-    for key, values in conditions.items():
-        unknown = sorted(set(values) - known[key])
-        if unknown:
-            shown = ", ".join(sorted(known[key])[:30]) or "none"
-            raise SelectionError(f"--where {key}={unknown[0]}: the release has no such {key}; it has: {shown}")
+    refuse_unknown(conditions, known, "the release", SelectionError)
     if not meeting:
         raise SelectionError(f"no sentence meets --where {' and '.join(where)}")
     return by_column

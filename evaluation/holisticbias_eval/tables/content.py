@@ -22,6 +22,7 @@ _PLAIN = 1 << 18  # bytes
 _PACKED = 1 << 12  # bytes: a few bytes of zstd can hold 128 KiB
 _EXPANSION = 200  # real tables expand by less than 20
 _SPARE = 1 << 26  # bytes
+_LONGEST_TEXT = 1 << 40  # bytes: some corpora are one line
 
 
 class DamagedError(Exception):
@@ -110,16 +111,22 @@ def content_text(path: Path, content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise TableError(f"{path}:{number}: it is not UTF-8 text: save it in UTF-8") from error
+        raise not_utf8(f"{path}:{number}") from error
 
 
-def lines_with_ends(path: Path) -> Iterator[str]:
-    """The lines of a text file with their ends; raises ``TableError`` if it cannot be read."""
-    try:
-        with refuse_unreadable(path, TableError), require_file(path).open(encoding="utf-8", newline="") as lines:
-            yield from lines
-    except UnicodeDecodeError as error:
-        raise TableError(f"{path} is not UTF-8 text: save it in UTF-8") from error
+def each_line(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file in UTF-8 without their ends, one at a time. Raises ``TableError``."""
+    with refuse_unreadable(path, TableError):
+        for number, line in enumerate(split_lines(bounded_chunks(path), _LONGEST_TEXT), 1):
+            try:
+                yield (line or b"").decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise not_utf8(f"{path}:{number}") from error
+
+
+def not_utf8(place: str) -> TableError:
+    """The error that a file is not UTF-8 at a place, such as FILE:LINE."""
+    return TableError(f"{place}: it is not UTF-8 text: save it in UTF-8")
 
 
 def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:
@@ -127,21 +134,21 @@ def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[byt
 
     A line that damage cuts is left out.
     """
-    rest, too_long = b"", False
+    rest, too_long = bytearray(), False
     for chunk in chunks:
         *lines, last = chunk.split(b"\n")
         if lines:
-            lines[0] = rest + lines[0]
+            lines[0] = bytes(rest) + lines[0]
             for place, line in enumerate(lines):
                 is_cut = (too_long and not place) or len(line) > longest
                 yield None if is_cut else line.removesuffix(b"\r")
-            rest, too_long = last, False
+            rest, too_long = bytearray(last), False
         elif not too_long:
             rest += last
         if len(rest) > longest:
-            rest, too_long = b"", True
+            rest, too_long = bytearray(), True
     if rest or too_long:
-        yield None if too_long else rest.removesuffix(b"\r")
+        yield None if too_long else bytes(rest).removesuffix(b"\r")
 
 
 def _compression(raw: BufferedReader) -> str | None:

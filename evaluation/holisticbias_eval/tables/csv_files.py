@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.tables.content import bounded_chunks, split_lines
+from holisticbias_eval.tables.content import bounded_chunks, not_utf8, split_lines
 
 _DELIMITERS = ",;\t|"
 _BLOCK = 1 << 26  # bytes: a row must fit
@@ -110,7 +110,7 @@ class CsvFile:
         """Raise ``TableError`` with the first line that is not UTF-8, if there is one."""
         number = None if self._is_latin_1 else self._other_line()
         if number is not None:
-            raise TableError(f"{self.path}:{number}: it is not UTF-8 text: save the table in UTF-8")
+            raise not_utf8(f"{self.path}:{number}")
 
     def _other_line(self) -> int | None:
         """The number of the first line that is not UTF-8."""

@@ -11,7 +11,7 @@ from typing import Any
 from holisticbias.errors import in_one_line
 from holisticbias.inputs import refuse_unreadable, require_file, whole_text
 from holisticbias_eval.errors import EvaluationError, TableError
-from holisticbias_eval.tables.content import LONGEST, bounded_chunks
+from holisticbias_eval.tables.content import LONGEST, bounded_chunks, not_utf8
 
 Row = dict[str, Any]
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -58,7 +58,7 @@ def _lines(path: Path, chunks: Iterator[bytes], start: int) -> Iterator[Row]:
         try:
             row = json.loads(line.decode())
         except UnicodeDecodeError as error:
-            raise TableError(f"{path}:{number}: it is not UTF-8 text: save the file in UTF-8") from error
+            raise not_utf8(f"{path}:{number}") from error
         except (ValueError, RecursionError) as error:
             raise TableError(f"{path}:{number}: it is not JSON: {error}; {_FORMS}") from error
         if not isinstance(row, dict):
@@ -90,7 +90,7 @@ def _array(path: Path, chunks: Iterator[bytes]) -> Iterator[Row]:
                 raise TableError(f"{path}: row {number} is not a JSON object; {_FORMS}")
             yield row
     except UnicodeDecodeError as error:
-        raise TableError(f"{path}: row {number + 1} is not UTF-8 text: save the file in UTF-8") from error
+        raise not_utf8(f"{path}: row {number + 1}") from error
     except (ValueError, RecursionError) as error:
         raise TableError(f"{path}: row {number + 1} is not JSON: {error}") from error
 

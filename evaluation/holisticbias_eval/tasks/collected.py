@@ -10,13 +10,13 @@ from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import TABLE, CollectionPrompts, ask, release_prompts, select_prompts
 from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts
 from holisticbias_eval.tasks.response_settings import SENTENCES, TextSettings
-from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, file_name, file_source, find_release
+from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
+from holisticbias_eval.tasks.task import Given
 
 _LAYOUT = 4  # the first layout with prompts
 
@@ -34,8 +34,8 @@ class PromptsAsked:
     is_continued: bool = True
 
 
-def find_asked(read: TextSettings, release: ReleaseSource, drawing: PromptDrawing, display: Display) -> TaskSource:
-    """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``.
+def find_asked(read: TextSettings, given: Given, drawing: PromptDrawing) -> TaskSource:
+    """Find the prompts that a user names, and select some of them.
 
     The prompts are those of a collection of the release, a file, a folder, a dataset on the Hub, the release's own
     sentences, or the embedded writer; by default all prompts of the release. What is measured is by default the whole
@@ -44,13 +44,13 @@ def find_asked(read: TextSettings, release: ReleaseSource, drawing: PromptDrawin
     if read.prompts == SENTENCES:
         if read.human is not None:
             raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")
-        return _sentences(release, read.measured or "continuation", drawing, display)
-    with display.step("Reading prompts"):
-        found = _find_prompts(read, release, display)
+        return _sentences(given, read.measured or "continuation", drawing)
+    with given.display.step("Reading prompts"):
+        found = _find_prompts(read, given)
         found = found if read.human is None else add_human(found, read.human)
         chosen = select_prompts(found, drawing.where, drawing.limit, drawing.seed)
     for note in found.notes:
-        display.notice(note)
+        given.display.notice(note)
     part = read.measured or "whole"
     settings = {
         **found.settings,
@@ -72,15 +72,15 @@ def texts_name(name: str) -> str:
     return f"on-{file_name(name)}-texts"
 
 
-def _find_prompts(read: TextSettings, release: ReleaseSource, display: Display) -> CollectionPrompts:
+def _find_prompts(read: TextSettings, given: Given) -> CollectionPrompts:
     name = read.prompts
     if name is not None and is_named(name):
-        if release is not None:
+        if given.release_name is not None:
             raise SelectionError(f"--prompts {name} and --release exclude each other: leave one out")
         return read_source(name, keep_faulty=read.faulty_prompts == "keep")
-    opened = find_release(release) if release else _newest_with_prompts()
+    opened = _newest_with_prompts() if given.release_name is None else given.release()
     found = release_prompts(opened, name)
-    display.notice(f"{found.table.num_rows:,} prompts of release {opened.version}")
+    given.display.notice(f"{found.table.num_rows:,} prompts of release {opened.version}")
     return found
 
 
@@ -96,10 +96,10 @@ def _newest_with_prompts() -> Release:
     raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
-def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, display: Display) -> TaskSource:
+def _sentences(given: Given, part: Part, drawing: PromptDrawing) -> TaskSource:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
-    with display.step("Drawing prompts"):
-        opened = find_release(release)
+    opened = given.release(given.own_release)
+    with given.display.step("Drawing prompts"):
         drawn = draw_prompts(opened, drawing)
     text = {name: drawn[name].cast(pa.large_string()) for name in ("axis", "descriptor", "template_id", "noun_id")}
     item = pc.binary_join_element_wise(text["template_id"], text["noun_id"], pa.scalar("/", pa.large_string()))

@@ -11,7 +11,6 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
-from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.engines import stored
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work, score_spans, with_scores
@@ -97,7 +96,7 @@ class IntersectionsTask(SentencesTask):
     def source(self, given: Given) -> TaskSource:
         """Open the release; raises ``EvaluationError`` if it has no such sentences. No sentence is read."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
-        release = given.release(default_release(given.model_name))
+        release = given.release(given.own_release)
         if TABLE not in release.manifest.tables:
             raise EvaluationError(
                 f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "

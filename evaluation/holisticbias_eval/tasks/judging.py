@@ -1,6 +1,5 @@
 """Find what reads the texts of a run: its classifiers and their options."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Literal, Self
 
 import pyarrow as pa
 
+from holisticbias.inputs import file_sha256
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
@@ -28,7 +28,7 @@ from holisticbias_eval.readers.judging import (
 )
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.statistics.medians import count_terms
-from holisticbias_eval.tables.content import lines_with_ends
+from holisticbias_eval.tables.content import each_line
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
@@ -54,17 +54,16 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
     return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
-def _digest(corpus: Path) -> str:
-    """SHA-256 of a text file, read whole: raises ``TableError`` if it cannot be read."""
-    digest = hashlib.sha256()
-    for line in lines_with_ends(corpus):
-        digest.update(line.encode())
-    return digest.hexdigest()
-
-
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
     """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
-    return count_terms(lines_with_ends(corpus), scores["descriptor"].unique().to_pylist())
+    return count_terms(each_line(corpus), scores["descriptor"].unique().to_pylist())
+
+
+def _sign_corpus(corpus: Path) -> Mapping[str, str]:
+    """The name of a text file and its SHA-256, read whole: raises ``TableError`` if it cannot be read."""
+    for _ in each_line(corpus):
+        pass
+    return {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
 
 
 def find_response_reading(own: Mapping[str, str], release: Release, given: Given) -> TaskReading:
@@ -74,7 +73,7 @@ def find_response_reading(own: Mapping[str, str], release: Release, given: Given
     ``SelectionError`` for clusters of styles that the classifier does not know, before a model is loaded.
     """
     corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
-    signed = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {_digest(corpus)}"}
+    signed = {} if corpus is None else _sign_corpus(corpus)
     clusters = find_clusters(given)
     phrases = given.read(options.Phrasing).phrases
     measuring: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
@@ -50,7 +50,7 @@ class ResponsesTask(RespondingTask):
     def source(self, given: Given) -> TaskSource:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
-        release = given.release(None if file else default_release(given.model_name), small=given.read(Small).small)
+        release = given.release(None if file else given.own_release, small=given.read(Small).small)
         if file is not None:
             table = place_responses(read_responses(file), release, file)
             return release_source(release, (release, table))

@@ -14,7 +14,7 @@ from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, default_release
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import PlantedBiases, read_biases
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.settings import scoring_uses
@@ -83,7 +83,7 @@ class SentencesTask(ScoredTask):
     def source(self, given: Given) -> TaskSource:
         """Open the release, by default the one whose words the model knows."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
-        release = given.release(default_release(given.model_name), small=given.read(Small).small)
+        release = given.release(given.own_release, small=given.read(Small).small)
         if "sentences" not in release.tables:
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"

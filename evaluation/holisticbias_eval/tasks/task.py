@@ -13,6 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.engines import M, stored
 from holisticbias_eval.models.loading.load import ModelSource, is_altered
 from holisticbias_eval.models.settings import ModelSettings
@@ -59,7 +60,12 @@ class Given:
         """The settings with which a model runs, without the role in a chat that only scores have."""
         return read_settings(ModelSettings, self.values, without=("chat",))
 
-    def release(self, default: ReleaseSource, *, small: bool = False) -> Release:
+    @property
+    def own_release(self) -> str | None:
+        """The version whose words the model knows; None if there is none, or the model is behind a server."""
+        return None if self.running.engine == "api" else default_release(self.model_name)
+
+    def release(self, default: ReleaseSource = None, *, small: bool = False) -> Release:
         """Open the release that was named, else ``default``, else the newest published version, or its small part."""
         name = self.release_name or default
         if isinstance(name, Release):

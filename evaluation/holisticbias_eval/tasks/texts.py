@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.options import Censoring
-from holisticbias_eval.models.embedded import WRITER, default_release
+from holisticbias_eval.models.embedded import WRITER
 from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
@@ -49,11 +49,8 @@ class TextsTask(responding.RespondingTask):
         if file is not None:
             return read_given_texts(file, read.measured)
         prompts, own = _with_writer(given, read.prompts)
-        release, is_said = given.release_name, prompts == SENTENCES
-        if is_said and given.running.engine != "api":
-            release = release or default_release(given.model_name)
-        drawing = responding.find_drawing(given, several=is_said)
-        found = find_asked(read.model_copy(update={"prompts": prompts}), release, drawing, given.display)
+        drawing = responding.find_drawing(given, several=prompts == SENTENCES)
+        found = find_asked(read.model_copy(update={"prompts": prompts}), given, drawing)
         return replace(found, default_model=own)
 
     def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given texts

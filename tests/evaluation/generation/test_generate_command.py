@@ -9,8 +9,10 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias_eval.generating import GENERATION, Generation
+from holisticbias_eval.generating import GENERATION, Generation, prepare_answers
+from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
+from quiet import QUIET
 
 FEW = ("--per-cell", 2, "--where", "axis=nonce,age", "--where", "template=dialogue.im,dialogue.hate")
 Words = Callable[..., tuple[object, ...]]
@@ -124,3 +126,17 @@ def test_personas_are_read_first(invoke: Invoke, generate: Words, out: Path, tmp
     invoke.printed(*generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", short))
     assert {row["persona"] for row in rows(out).values()} == {"I sing.", "I am 9."}
     assert record(out)["generation"]["personas"].startswith("2 lines of personas.txt, SHA-256 ")
+
+
+def test_the_small_part_has_a_default_folder_of_its_own() -> None:
+    names = [prepare_answers(None, "1.0.0", {"small": small, "limit": 2}, QUIET).name for small in (False, True)]
+    assert names == ["embedded-responder-on-1.0.0", "embedded-responder-on-1.0.0-small"]
+
+
+@pytest.mark.parametrize(
+    ("model", "engine", "release"),
+    [("embedded", "local", "1.0.0"), (None, "local", "1.0.0"), ("other", "local", None), ("embedded", "api", None)],
+)
+def test_nothing_is_known_of_a_servers_model(model: str | None, engine: str, release: str | None) -> None:
+    """A server may give any of its models the name of a calibration model."""
+    assert Given(model, None, {"engine": engine, "api_base": "http://localhost/v1"}, (), QUIET).own_release == release

@@ -51,7 +51,7 @@ def test_where_selects_domains_and_groups() -> None:
 
 def test_a_selection_of_nothing_is_an_error() -> None:
     known = prompts({"a": 2, "x": 2})
-    with pytest.raises(SelectionError, match="--where group=q: the prompts have no such group"):
+    with pytest.raises(SelectionError, match="--where group=q: the table of prompts has no such group; it has: a, x"):
         select_prompts(known, ("group=q",), None, 0)
     with pytest.raises(SelectionError, match="no prompt is left"):
         select_prompts(known, ("domain=first", "group=x"), None, 0)

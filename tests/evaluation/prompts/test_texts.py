@@ -19,6 +19,7 @@ from holisticbias_eval.prompts.texts import Making, human_texts, model_texts, wi
 from holisticbias_eval.tasks import collected
 from holisticbias_eval.tasks.response_settings import TextSettings
 from holisticbias_eval.tasks.responses import place_responses
+from holisticbias_eval.tasks.task import Given
 from known import known
 from small_terms import with_layout
 
@@ -149,7 +150,7 @@ def test_prompts_are_by_default_of_no_version_that_is_withdrawn(
     for releases, found in (((*older, newest), [newest.version]), ((*older, withdrawn), [])):
         monkeypatch.setattr(collected, "load_catalog", lambda: replace(catalog, releases=releases))  # noqa: B023
         try:
-            asked = collected.find_asked(TextSettings(), None, PromptDrawing(), Display())
+            asked = collected.find_asked(TextSettings(), Given(None, None, {}, (), Display()), PromptDrawing())
         except SelectionError:
             assert found == []
         else:

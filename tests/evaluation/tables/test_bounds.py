@@ -20,7 +20,7 @@ from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.judgements.key import read_key
 from holisticbias_eval.prompts.bold_files import read_bold_folder
 from holisticbias_eval.stereotypes.specifications import from_published
-from holisticbias_eval.tables.content import text_lines
+from holisticbias_eval.tables.content import LONGEST, text_lines
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.judging import count_corpus
 from holisticbias_eval.tasks.multiwoz import read_multiwoz
@@ -140,6 +140,21 @@ def test_lines_of_a_text_file(tmp_path: Path) -> None:
 def test_text_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"t.txt:3: it is not UTF-8 text: save it in UTF-8"):
         text_lines(write(tmp_path, "t.txt", b"one\r\ntwo\rthr\xe9\n"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xef\xbb\xbfkind, Kind\r\nunkind\n", gzip.compress(b"kind kind"), b"kind " * 2 + b"-" * (LONGEST + 1)],
+    ids=["a byte order mark", "packed", "one line"],
+)
+def test_a_corpus_is_read_as_other_files_of_text_are(content: bytes, tmp_path: Path) -> None:
+    counted = count_corpus(write(tmp_path, "corpus.txt", content), pa.table({"descriptor": ["kind"]}))
+    assert counted == {"kind": 2}
+
+
+def test_a_corpus_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"corpus.txt:2: it is not UTF-8 text: save it in UTF-8"):
+        count_corpus(write(tmp_path, "corpus.txt", b"kind\nkind\xe9\n"), pa.table({"descriptor": ["kind"]}))
 
 
 PIPED: Mapping[str, Callable[[Path], object]] = {

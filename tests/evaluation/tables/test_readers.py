@@ -211,7 +211,7 @@ BAD: Mapping[str, tuple[str, Callable[[Rows], bytes], str]] = {
     "an open quote": ("t.csv", lambda rows: as_csv(rows) + as_csv(rows[:1]).split(b"\n")[1].replace(b",", b',"', 1),
                       "(a quote is not closed|row .* has 2 cells)"),
     "Latin-1": ("t.csv", lambda rows: as_csv(first(rows, "\xe9")).decode().encode("latin-1"),
-                r":3: it is not UTF-8 text: save the table in UTF-8"),
+                r":3: it is not UTF-8 text: save it in UTF-8"),
     "UTF-16": ("t.csv", lambda rows: as_csv(rows).decode().encode("utf-16"), ":1: it is not UTF-8 text"),
     "Latin-1 in JSON": ("t.jsonl", lambda rows: as_lines(rows[:1]) + b'{"a": "\xe9"}\n', ":2: it is not UTF-8 text"),
     "an unfinished line": ("t.jsonl", lambda rows: as_lines(rows)[:-9], r":\d+: it is not JSON"),

@@ -1,9 +1,9 @@
 """Filters (``--where``): select entries of a version."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from holisticbias.errors import UnknownTermError
+from holisticbias.errors import HolisticBiasError, UnknownTermError
 from holisticbias.inputs import refuse_broken
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
@@ -11,6 +11,7 @@ from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
 Where = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 """Filters: a text such as ``"axis=age,ability"``, several of them, or the values of each key."""
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
+_SHOWN, _LONGEST = 30, 1000  # values and characters of a message
 
 
 def filter_texts(where: Where) -> tuple[str, ...]:
@@ -50,6 +51,21 @@ def conditions_text(conditions: Mapping[str, tuple[str, ...]]) -> tuple[str, ...
     return tuple(f"{key}={','.join(conditions[key])}" for key in sorted(conditions))
 
 
+def refuse_unknown(
+    conditions: Mapping[str, Sequence[str]],
+    known: Mapping[str, Collection[str | None]],
+    what: str,
+    error: type[HolisticBiasError] = UnknownTermError,
+) -> None:
+    """Raise ``error`` for a value that is not among the ``known`` values of its key in ``what``."""
+    for key, asked in conditions.items():
+        found = sorted(filter(None, known.get(key, ())))
+        unknown = next((value for value in asked if value not in found), None)
+        if unknown is not None:
+            shown = ", ".join(found[:_SHOWN]) or "none"
+            raise error(f"--where {key}={unknown}: {what} has no such {key}; it has: {shown}"[:_LONGEST])
+
+
 def select(
     catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]], subset: str | None = None
 ) -> Catalog:
@@ -64,7 +80,11 @@ def select(
         return catalog
     held = catalog.at(version)
     entries = dict(_values(held))
-    _refuse_unknown(entries.values(), version, conditions)
+    known: dict[str, set[str]] = {"preference": set(get_args(Preference)), "first_turn_only": {"true", "false"}}
+    for values in entries.values():
+        for key, value in values.items():
+            known.setdefault(key, set()).add(value)
+    refuse_unknown(conditions, known, f"version {version}")
     others = set() if subset is None else {d.id for d in catalog.descriptors} - {*catalog.subset(subset).descriptors}
     chosen = {
         name
@@ -90,17 +110,3 @@ def _values(held: Catalog) -> Iterator[tuple[str, Mapping[str, str]]]:
     for family in held.families:
         for t in family.templates:
             yield t.id, {"family": family.family, "first_turn_only": str(t.first_turn_only).lower()}
-
-
-def _refuse_unknown(
-    entries: Iterable[Mapping[str, str]], version: str, conditions: Mapping[str, tuple[str, ...]]
-) -> None:
-    known: dict[str, set[str]] = {"preference": set(get_args(Preference)), "first_turn_only": {"true", "false"}}
-    for values in entries:
-        for key, value in values.items():
-            known.setdefault(key, set()).add(value)
-    for key, asked in conditions.items():
-        for value in asked:
-            if value not in known.get(key, ()):
-                has = ", ".join(sorted(known.get(key, set()) - {""}))
-                raise UnknownTermError(f"--where {key}={value}: version {version} has no such {key}; it has: {has}")
