@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from columns import with_column
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.prompts.selection import TermsLeftOut
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.results.run import read_run
@@ -47,6 +49,13 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     folder, run = made
     table = pq.read_table(folder / "run" / "responses.parquet")
     given = folder / "given.parquet"
+    some = table.filter(pc.not_equal(table["descriptor"].cast(pa.string()), "old"))
+    pq.write_table(some, given)
+    assert run("--responses", given, out="some") == 0
+    terms = read_run(folder / "some").result.signature.terms
+    left_out = (TermsLeftOut(reason="not in the responses that are given", terms=1),)
+    assert terms
+    assert terms.left_out == left_out
     pq.write_table(table.select([*KEPT[:3], "descriptor_id", "template_id", *KEPT[3:]]), given)
     (folder / "corpus.txt").write_text("old and young\n", "utf-8")
     counted = ("--corpus", folder / "corpus.txt")

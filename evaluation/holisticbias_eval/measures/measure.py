@@ -17,7 +17,7 @@ from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.sections.blocks import Section
-from holisticbias_eval.sections.tables import ColumnOf, table_of
+from holisticbias_eval.sections.tables import ColumnOf, table_of, without_empty
 from holisticbias_eval.settings import Settings, Use, read_settings
 from holisticbias_eval.statistics.cells import codes_of, first_rows
 from holisticbias_eval.units import title
@@ -291,8 +291,9 @@ def change_section(info: Info, changes: Figures, view: View) -> Section:
     found = info.headlines(changes, "change")
     columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p())
     name, caption = "changes", f"{info.title} of A and B"
-    blocks = (
-        col.change_bars(changes, found, label, name, caption, unit),
-        table_of(name, caption, columns, found, drop_empty=True),
-    )
+    whole = table_of(name, caption, columns, found)
+    short = without_empty(whole)
+    # figures of which none has a value are shown as not defined
+    table = short if len(short.columns) > 1 else whole
+    blocks = (col.change_bars(changes, found, label, name, caption, unit), table)
     return Section(f"{info.name}-changes", info.title, blocks)

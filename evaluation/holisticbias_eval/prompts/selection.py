@@ -43,6 +43,7 @@ STANCES = 2
 """The fewest pairs of templates of opposite stance: stance contrast is what pairs agree on."""
 NO_SENTENCE = "no sentence of them in this part of the release"
 NOT_CHOSEN = "left out by --where or --limit"
+NOT_GIVEN = "not in the responses that are given"
 BEYOND_LIMIT = "left out with --limit"
 _TERM = ("axis", "descriptor_id", "noun_id")
 Parts = Callable[[], Iterable[pa.Table]]
@@ -248,15 +249,18 @@ def _distinct(part: pa.Table, *columns: str) -> Iterator[tuple[str, ...]]:
     return zip(*(rows[name].to_pylist() for name in columns), strict=True)
 
 
-def count_terms(release: Release, descriptors: pa.ChunkedArray) -> Terms:
-    """Count the terms with an id in a column of what is asked, and the others by reason."""
+def count_terms(release: Release, descriptors: pa.ChunkedArray, others: str = NOT_CHOSEN) -> Terms:
+    """Count the terms with an id in a column of what is asked, and the others by reason.
+
+    ``others`` is the reason for terms that have sentences.
+    """
     asked = _names_in(descriptors)
     known = _names_in(release.tables["descriptors"]["descriptor_id"])
     rest = known - asked
     found = set[str]()
     for part in release.shards("sentences") if rest else ():
         found |= rest & _names_in(select_sentences(part.select(["descriptor_id", "noun_phrase_type"]))["descriptor_id"])
-    counts = {NO_SENTENCE: len(rest - found), NOT_CHOSEN: len(found)}
+    counts = {NO_SENTENCE: len(rest - found), others: len(found)}
     left_out = tuple(TermsLeftOut(reason=reason, terms=n) for reason, n in counts.items() if n)
     return Terms(measured=len(known & asked), available=len(known), left_out=left_out)
 

@@ -42,6 +42,9 @@ def print_report(report: Report, console: Console | None = None) -> None:
         known = [table for section in main for table in section.tables]
         for section in main:
             print_section(section, console, known)
+        left = [table.caption for section in chapter.sections for table in section.tables] if not main else []
+        if left:
+            _say(f"Not shown: {'; '.join(left)}.", console, "dim")
 
 
 def _main_sections(chapter: Chapter) -> list[Section]:

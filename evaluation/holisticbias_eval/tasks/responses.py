@@ -17,7 +17,7 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
-from holisticbias_eval.prompts.selection import count_terms
+from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
 from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
@@ -69,7 +69,8 @@ class ResponsesTask(RespondingTask):
     def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
         release, table = source.content
-        terms = count_terms(release, table["descriptor_id"])
+        others = NOT_GIVEN if isinstance(model, GivenModel) else NOT_CHOSEN
+        terms = count_terms(release, table["descriptor_id"], others)
         return ResponseRequests(table, model, count=table.num_rows, settings=source.about, terms=terms)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:

@@ -10,6 +10,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.comparisons import REST, domains_in_pairs
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
 from known import known
 
@@ -246,6 +247,12 @@ def test_texts_that_are_all_alike_do_not_make_a_change_certain() -> None:
     interval = known(change.interval)
     assert (interval.low, interval.high) == pytest.approx((-0.27754, 0.27754), abs=1e-5)
     assert change.p_value is None
+
+
+def test_groups_without_a_value_in_both_runs_are_said() -> None:
+    table = texts_table(rows_of("ada", None, None) + rows_of("bob", None))
+    (section,) = Zeal().compared_sections(compared(table, table), view_of(table))
+    assert section.blocks == (Paragraph("No group has a value in both runs."),)
 
 
 def test_groups_of_one_run_are_left_out() -> None:

@@ -7,7 +7,10 @@ from rich.console import Console
 
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report, text_blocks
+from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.terminal import print_report
+from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
 
@@ -48,6 +51,16 @@ def test_sections_of_pictures_alone_are_for_the_page() -> None:
     assert "Words alone." in said(pictures, words)
     assert "I love {plural_noun_phrase}." in said(mixed, pictures)
     assert "Of all templates." in said(pictures), "unless there is nothing else"
+
+
+def test_a_comparison_leaves_no_measure_without_a_word(run: Run) -> None:
+    """The mini release has one pair of templates of opposite stance, too few for a stance contrast."""
+    said = " ".join(printed(comparison_report(compare_runs(run, run), run, run)).split())
+    assert said.count("Stance contrast of A and B") == 1
+    assert "Axis A B Change 95% interval p" in said
+    assert "Age not defined not defined not defined" in said
+    assert "Not shown: Median perplexities of A and B, all descriptors." in said
+    assert "Not shown: ." not in printed(Report("r", (Chapter(INFO, ()),)))
 
 
 def test_markup_of_names_sets_no_style() -> None:

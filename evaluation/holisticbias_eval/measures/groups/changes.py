@@ -21,6 +21,7 @@ from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import estimate
 
+NOTHING = "No group has a value in both runs."
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"
 _NAMES = {
     FROM_HUMAN: CHANGE, FROM_HUMAN_ADJUSTED: CHANGE_ADJUSTED, SHARE: "second", MEAN: "second",
@@ -108,7 +109,7 @@ def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...
         if found := [f for f in every if f.value is not None]:
             blocks += _blocks(changes, shown, quantity, found)
     name = f"{shown.info.name}-changes".replace("_", "-")
-    return (Section(name, shown.info.title, tuple(blocks)),) if blocks else ()
+    return (Section(name, shown.info.title, tuple(blocks) or (Paragraph(NOTHING),)),)
 
 
 def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Sequence[Figure]) -> Iterator[Block]:
