@@ -9,12 +9,17 @@ import time
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 from unittest.mock import Mock
 
+import click
 import pytest
 
+from holisticbias.commands import add, assess, export
+from holisticbias.questions.adding import KINDS
+from holisticbias.release.export import FORMATS
 from holisticbias.source.addresses import rule_link
+from holisticbias.terms.entries import Article, Judgement, NounGender, Position
 from invoking import Invoke
 from processes import python
 
@@ -144,6 +149,24 @@ def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Pa
     code = f"import sys; {call}; sys.exit(sorted(sys.modules.keys() & {set(packages)}) or 0)"
     done = python("-c", code, tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_choices_of_options_are_the_values_of_the_data() -> None:
+    """Commands repeat these values, because an import of the records would make their help slow."""
+    choices = {
+        option.name: option.type.choices
+        for command in (add.command, assess.command, export.command)
+        for option in command.params
+        if isinstance(option.type, click.Choice)
+    }
+    assert choices == {
+        "kind": tuple(KINDS),
+        "position": get_args(Position),
+        "article": get_args(Article),
+        "noun_gender": get_args(NounGender),
+        "judgement": get_args(Judgement),
+        "style": tuple(FORMATS),
+    }
 
 
 @pytest.mark.parametrize(

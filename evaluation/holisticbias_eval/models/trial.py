@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.models.sequences import evenly
 from holisticbias_eval.progress import duration
 
 _FIRST, _BATCH = 8, 64
@@ -76,7 +75,7 @@ def plan_trial(
     """
     number = _FIRST
     while True:
-        rows = missing[np.linspace(0, len(missing) - 1, min(number, len(missing))).astype(np.int64)]
+        rows = missing[evenly(len(missing), number)]
         start = clock()
         if len(rows):
             ask(rows)

@@ -48,13 +48,17 @@ def run_report(run: Run) -> Report:
     signature = run.result.signature
     view = _view(run)
     measures = [measure for name, measure in MEASURES.items() if name in signature.measures]
-    subjects = dict.fromkeys(TASKS[measure.task].subject for measure in measures)
+    subjects = " and ".join(dict.fromkeys(TASKS[measure.task].subject for measure in measures))
     return Report(
         title=in_words.run_title(signature),
         chapters=tuple(Chapter(measure.info, partial(measure.sections, view)) for measure in measures),
         signature=tuple(in_words.signature_rows(signature)),
         classifiers=tuple(classifier_cards(signature.classifiers)),
-        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *in_words.terms_measured(signature)),
+        measured=(
+            *((f"{signature.sentences_scored:,} {subjects}.",) if subjects else ()),
+            *in_words.terms_measured(signature),
+            *in_words.unknown_measures(signature),
+        ),
         notes=in_words.signature_notes(signature),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.generation.requests import SampledRecord
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.contexts import UNSCORED
@@ -20,6 +21,13 @@ def terms_measured(signature: Signature) -> Iterator[str]:
     if (terms := signature.terms) is not None:
         rest = "; ".join(f"{one.terms:,}: {one.reason}" for one in terms.left_out)
         yield f"{terms.measured:,} of {terms.available:,} descriptors measured{f' ({rest})' if rest else ''}."
+
+
+def unknown_measures(signature: Signature) -> Iterator[str]:
+    """The measures of a run that this version lacks."""
+    unknown = [name for name in signature.measures if name not in MEASURES]
+    if unknown:
+        yield f"Not shown: {', '.join(unknown)}, which this version of holisticbias does not have."
 
 
 def signature_notes(signature: Signature) -> tuple[str, ...]:

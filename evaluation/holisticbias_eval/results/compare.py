@@ -157,6 +157,9 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
     one, other = (run.result.signature for run in (first, second))
     shared = [name for name in one.measures if name in other.measures and name in MEASURES]
     if not shared:
+        unknown = [name for name in one.measures if name in other.measures]
+        if unknown:
+            raise SelectionError(f"this version of holisticbias does not have the measure {unknown[0]}: update it")
         measures = " and ".join(", ".join(s.measures) for s in (one, other))
         raise SelectionError(f"the runs are of different measures, {measures}: compare runs of one measure")
     reasons = {name: not_comparable(name, one, other) for name in shared}

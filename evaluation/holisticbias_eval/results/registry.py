@@ -36,6 +36,7 @@ FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEPT = (("axis",), ("specification",), ("dimension", "scale"))
+KEPT_BY = "axis, domain, dimension or specification"
 _OF_FILES = {"pairs": ("pairs", "their"), "group_sentences": ("test set", "its")}
 """What measures of a user's file score."""
 _LARGEST = 16_000_000  # bytes of an entry
@@ -92,9 +93,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
                 )
             )
     if not made:
-        raise RegistryError(
-            "the registry keeps figures by axis, domain, dimension or specification, and this run has none"
-        )
+        raise RegistryError(f"the registry keeps figures by {KEPT_BY}, and this run has none")
     return tuple(made)
 
 

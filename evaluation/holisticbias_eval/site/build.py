@@ -11,7 +11,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.registry import read_valid, registry_folder
+from holisticbias_eval.results.registry import KEPT_BY, read_valid, registry_folder
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.explored import Explored, ShownRelease, compare_releases, open_shown
 from holisticbias_eval.site.models import write_models
@@ -52,6 +52,9 @@ def build_site(
         measured = [read_run(run) for run in runs]
         references = read_references(registry_folder(results))
         found = collect_results(read_valid(results, catalog), references, measured, labels)
+        shown_runs = {id(result.run) for result in found.measured}
+        for name in (name for name, run in zip(runs, measured, strict=True) if id(run) not in shown_runs):
+            display.notice(f"no page of models shows {name}: it has no figure by {KEPT_BY}")
         shown = sorted(_opened(releases or catalog.published, catalog, display), key=lambda r: version_key(r.version))
         explored = Explored(catalog, tuple(shown), compare_releases(shown, display), found)
         write_pages(explored, site, display)

@@ -15,7 +15,7 @@ from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
-from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
 from holisticbias_eval.results.run_sets import read_recorded
@@ -123,20 +123,15 @@ def _about(descriptors: pa.Table) -> list[str]:
 def _find(responses: pa.Table, entries: pa.Table, what: str, texts: tuple[str, ...], file: Path) -> pa.Array:
     """The row of each response's entry, by id if the responses have ids, else by texts."""
     keys = (f"{what}_id",) if f"{what}_id" in responses.column_names else texts
-    place = pc.index_in(_joined(responses, keys), _joined(entries, keys))
-    missing = np.flatnonzero(pc.is_null(place).to_numpy(zero_copy_only=False))
+    place = KeyPlaces(entries, keys).find(responses)
+    missing = np.flatnonzero(place < 0)
     if len(missing):
         named = ", ".join(f"{key} {responses[key][int(missing[0])].as_py()!r}" for key in keys)
         raise SelectionError(
             f"{file}: row {missing[0] + 1}: the release has no {what} with {named}; name the release that the prompts "
             "are from with --release, or measure the table alone with holisticbias measure"
         )
-    return place
-
-
-def _joined(table: pa.Table, keys: tuple[str, ...]) -> pa.Array:
-    columns = [table[key].cast(pa.large_string()).combine_chunks() for key in keys]
-    return pc.binary_join_element_wise(*columns, pa.scalar("\n", pa.large_string()))
+    return pa.array(place)
 
 
 def _draws(cells: pa.Table) -> pa.Array:

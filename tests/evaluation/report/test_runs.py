@@ -4,8 +4,10 @@ import re
 from dataclasses import replace
 
 import pyarrow.compute as pc
+import pytest
 
 from altered import altered
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.generation.requests import SampledRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.report.page import render_page
@@ -59,6 +61,18 @@ def test_figures_that_were_removed_by_hand_are_not_shown(run: Run) -> None:
         sparse = replace(run, result=run.result.model_copy(update={"figures": figures}))
         page = sound_page(render_page(run_report(sparse)))
         assert "tiny-gpt2" in page.all("title")[0][1]
+
+
+def test_measures_of_a_later_version_are_named(run: Run) -> None:
+    signature = run.result.signature
+    for measures, count in (((*signature.measures, "later"), 3), (("later",), 2)):
+        changed = signature.model_copy(update={"measures": measures})
+        later = replace(run, result=run.result.model_copy(update={"signature": changed}))
+        said = run_report(later).measured
+        assert said[-1] == "Not shown: later, which this version of holisticbias does not have."
+        assert len(said) == count
+    with pytest.raises(SelectionError, match="this version of holisticbias does not have the measure later: update it"):
+        compare_runs(later, later)
 
 
 def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:

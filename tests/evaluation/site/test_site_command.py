@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.rules.published import lock, render_lock
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.results.run import Run, write_run
 from invoking import Invoke
 
 PART = ("axis=nonce", "gender=neutral")
@@ -105,3 +107,14 @@ def test_a_withdrawn_version_says_which_to_use(invoke: Invoke, data: Path, tmp_p
     code, _, errors = invoke("site", "--release", "0.2.0", *options)
     assert (code, f"warning: {said}\n" in errors) == (0, True), errors
     assert f">This {said}.<" in (tmp_path / "site" / "releases" / "0.2.0.html").read_text("utf-8")
+
+
+def test_a_run_that_no_page_shows_is_named(invoke: Invoke, options: list[str | Path], run: Run, tmp_path: Path) -> None:
+    for name, figures in (("all", run.result.figures), ("none", ())):
+        (tmp_path / name).mkdir()
+        write_run(replace(run, result=run.result.model_copy(update={"figures": figures})), tmp_path / name)
+    given = ("--runs", tmp_path / "all", tmp_path / "none")
+    code, _, said = invoke("site", *options, *given, "--out", tmp_path / "site")
+    assert code == 0
+    left_out = f"no page of models shows {tmp_path / 'none'}: it has no figure by axis, domain, dimension"
+    assert [left_out in line for line in said.splitlines() if "no page" in line] == [True]

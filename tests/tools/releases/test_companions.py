@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holisticbias import build_release, open_release, write_release
-from holisticbias.compile.tables import COMPANIONS
 from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.readings import show_entries
 from holisticbias.contribute.revisions import Revision
@@ -16,6 +15,7 @@ from holisticbias.rules.published import lock
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Entry
+from holisticbias.terms.file_kinds import COMPANIONS
 from holisticbias.terms.prompt_entries import Forms
 from holisticbias.terms.specification_entries import AttributeSet, Slot, TargetGroup, WordForms
 from small_terms import entry_of, with_layout

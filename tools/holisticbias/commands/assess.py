@@ -107,7 +107,7 @@ def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) ->
     from holisticbias.terms.entries import Assessment
 
     if entry_id not in {entry.id for entry in catalog.judged}:
-        raise SourceError(unknown_id(catalog, entry_id, catalog.judged, JUDGED))
+        raise SourceError(unknown_id(entry_id, catalog.judged, JUDGED))
     ask = Questions(given, yes=False)
     asked = {
         "judgement": ask.choice("judgement", "Judgement", _JUDGEMENTS),

@@ -44,7 +44,7 @@ def command(
         near = [name for name in similar_terms(terms.catalog, found.entry.text) if name != entry_id]
         if near and replaced_by is None and not yes:
             print_lines(f"Similar: {', '.join(near)}")
-        replacement = ask.text("replaced-by", "Which entry replaces it (an id, or none)?", "none")
+        replacement = ask.text("replaced_by", "Which entry replaces it (an id, or none)?", "none")
         reason = ask.text("reason", "Why is it retired?")
     else:
         refuse_unused(("replaced_by", "reason"), "on an entry that is not published")

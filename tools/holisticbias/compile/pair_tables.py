@@ -4,23 +4,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.columns import (
-    Int32s,
-    Int64s,
-    integers,
-    repeat_boolean,
-    repeat_text,
-    strings,
-    surround,
-    table,
-    take_texts,
-)
+from holisticbias.compile.columns import Int32s, Int64s, integers, strings, table, take_texts
 from holisticbias.compile.pairs import Around, Pairs, around
+from holisticbias.compile.phrases import sentence_columns
 from holisticbias.compile.random_words import random_words
 from holisticbias.compile.table_forms import DESCRIPTOR, NOUN, column_values
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.entries import Descriptor
-from holisticbias.terms.grammar import split_template, with_article
+from holisticbias.terms.grammar import with_article
 
 ROWS = 1 << 19
 
@@ -175,20 +166,8 @@ class PairCompiler:
         )
 
     def _batch(self, index: int, phrases: dict[str, pa.Array]) -> pa.Table:
-        templates = self.pairs.templates
-        template = templates[index]
-        slot, before, after = split_template(template.text)
-        size = len(phrases[slot])
-        return table(
-            {
-                "text": surround(before, phrases[slot].dictionary_decode(), after),
-                **phrases,
-                "template": repeat_text([t.text for t in templates], index, size),
-                "template_id": repeat_text([t.id for t in templates], index, size),
-                "first_turn_only": repeat_boolean(template.first_turn_only, size),
-                "must_be_noun": repeat_boolean(template.must_be_noun, size),
-            }
-        )
+        made = sentence_columns(self.pairs.templates, index, phrases)
+        return table({"text": made["text"], **phrases, **made})
 
 
 PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor_noun_descriptor", "fixed_phrase")

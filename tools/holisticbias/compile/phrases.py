@@ -135,15 +135,19 @@ class Sentences(LazyTable):
 
 
 def _part(template: Template, phrases: Columns) -> pa.Table:
+    ids = surround(f"{template.id}/", phrases["phrase_id"], "")
+    return ordered("sentences", {**phrases, **sentence_columns([template], 0, phrases), "sentence_id": ids})
+
+
+def sentence_columns(templates: Sequence[Template], place: int, phrases: Columns) -> Columns:
+    """The columns of the sentences of one of some templates, which share dictionaries, with all phrases."""
+    template = templates[place]
     slot, before, after = split_template(template.text)
     size = len(phrases[slot])
-    columns = {
-        **phrases,
+    return {
         "text": surround(before, phrases[slot].dictionary_decode(), after),
-        "template": repeat_text([template.text], 0, size),
+        "template": repeat_text([t.text for t in templates], place, size),
+        "template_id": repeat_text([t.id for t in templates], place, size),
         "first_turn_only": repeat_boolean(template.first_turn_only, size),
         "must_be_noun": repeat_boolean(template.must_be_noun, size),
-        "sentence_id": surround(f"{template.id}/", phrases["phrase_id"], ""),
-        "template_id": repeat_text([template.id], 0, size),
     }
-    return ordered("sentences", columns)

@@ -13,7 +13,7 @@ from holisticbias.compile.table_forms import FORMS, Rows, entry_rows, table_form
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, ArticleRule, Entry
-from holisticbias.terms.file_kinds import CompanionFile, SpecificationFile, TermFile
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS, CompanionFile, SpecificationFile, TermFile
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import AttributeSet, Specification, TargetGroup
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
@@ -27,8 +27,6 @@ KINDS = {
     "prompts": "prompt",
     "specifications": "specification",
 }
-TERMS = ("descriptors", "nouns", "templates")
-COMPANIONS = ("collections", "prompts", "specifications")
 KINDS_OF_TERMS = tuple(KINDS[name] for name in TERMS)
 _NOT_DETAILS = {"id", "text", *OF_VERSIONS, *SUPPORT}
 _HISTORY = table_form(

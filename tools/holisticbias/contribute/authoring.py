@@ -81,7 +81,6 @@ def add_entry(terms: OpenTerms, draft: Draft) -> Edit:
 
     A descriptor leaves out the nouns that ``intersections.yaml`` excludes for its bucket.
     """
-    find_file(terms.root, draft.kind, draft.group)
     entry = dict(draft.entry)
     order = terms.catalog.intersections
     if order and draft.kind == "descriptors" and entry.get("position") != "standalone":

@@ -30,7 +30,7 @@ def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     """The entry with an id; raises ``SourceError`` if there is none, or if it is retired."""
     found = next(((file, entry) for file, entry in catalog.entries() if entry.id == entry_id), None)
     if found is None:
-        raise SourceError(unknown_id(catalog, entry_id, (entry for _, entry in catalog.entries())))
+        raise SourceError(unknown_id(entry_id, (entry for _, entry in catalog.entries())))
     file, entry = found
     if entry.until is not None:
         raise SourceError(f"{entry_id} is retired since version {entry.until}, so it cannot change")

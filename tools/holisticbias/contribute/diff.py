@@ -9,7 +9,7 @@ from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, Descriptor, Entry, Noun, Template
-from holisticbias.terms.file_kinds import CompanionFile
+from holisticbias.terms.file_kinds import COMPANIONS, CompanionFile
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
 Bump = Literal["none", "patch", "minor", "major"]
@@ -144,7 +144,7 @@ def _companion_counts(before: Catalog, after: Catalog) -> Iterator[SentenceCount
     gives it.
     """
     old, new = _said(before), _said(after)
-    for kind in ("collections", "prompts", "specifications"):
+    for kind in COMPANIONS:
         was, now = ({key for key in said if key[0] == kind} for said in (old, new))
         count = SentenceCount(kind, len(now - was), sum(old[key] != new[key] for key in was & now), len(was - now))
         if count.added or count.changed or count.gone:

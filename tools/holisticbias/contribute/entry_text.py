@@ -1,7 +1,7 @@
 """Entries in the text of their files: where they are, how they are written, and how they change with their comments."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import TypeAlias
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.errors import SourceError
 from holisticbias.source.document import parse_document
 from holisticbias.source.folder import is_new, kind_files
 from holisticbias.source.layout import canonical_text, format_text, read_editable
@@ -83,12 +82,9 @@ def find_place(root: Path, kind: Kind, entry_id: str) -> str:
 
 
 def read_entry(root: Path, kind: Kind, entry_id: str) -> CommentedMap:
-    """An entry as it is in its file, with its comments; raises ``SourceError`` for an unknown id."""
-    for _, text, span in _of_kind(root, kind):
-        if span.id == entry_id:
-            content = _content(text.split("\n"), span, kind)
-            return content[entries_key(kind)][0]  # type: ignore[no-any-return]
-    raise _unknown([kind], [entry_id])
+    """An entry as it is in its file, with its comments; the folder has it."""
+    text, span = next((text, span) for _, text, span in _of_kind(root, kind) if span.id == entry_id)
+    return _content(text.split("\n"), span, kind)[entries_key(kind)][0]  # type: ignore[no-any-return]
 
 
 def _of_kind(root: Path, kind: Kind) -> Iterator[tuple[Path, str, Span]]:
@@ -101,23 +97,20 @@ def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change
     """The edits that change entries of some kinds, by their ids.
 
     None removes an entry with the comments before it. A file of new entries is then removed if it has no other one,
-    and otherwise named for its first entry again. Raises ``SourceError`` for an unknown id.
+    and otherwise named for its first entry again.
     """
     edits: list[Edit] = []
-    left = dict(changes)
     for kind, path in ((k, path) for k in kinds for path in kind_files(root, k)):
         text = path.read_text("utf-8")
         entries = list(spans(text, kind))
-        named = [span for span in entries if span.id in left]
+        named = [span for span in entries if span.id in changes]
         if named:
             lines = text.split("\n")
-            removed = [span for span in reversed(named) if not _edit(lines, span, kind, left.pop(span.id))]
+            removed = [span for span in reversed(named) if not _edit(lines, span, kind, changes[span.id])]
             kept = [span for span in entries if span not in removed]
             target = path.with_stem(kept[0].id) if kept and is_new(path) else path
             edits += [Edit(path, kind, None)] if target != path else []
             edits.append(Edit(target, kind, _rest(path, kind, lines, empty=not kept)))
-    if left:
-        raise _unknown(kinds, left)
     return tuple(edits)
 
 
@@ -145,11 +138,6 @@ def _rest(path: Path, kind: Kind, lines: Sequence[str], *, empty: bool) -> str |
     if empty and is_new(path):
         return None
     return format_text(re.sub(f"^{key}:.*$", f"{key}: []", text, flags=re.MULTILINE) if empty else text, kind)
-
-
-def _unknown(kinds: Iterable[Kind], ids: Iterable[str]) -> SourceError:
-    folders = " or ".join(f"{kind}/" for kind in kinds)
-    return SourceError(f"no entry in {folders} has the id {', '.join(map(repr, ids))}")
 
 
 def written(entry: Mapping[str, Field]) -> CommentedMap:

@@ -14,6 +14,7 @@ from holisticbias.source.addresses import ORGANISATION, REPOSITORY
 from holisticbias.source.folder import NEW, SourceFile, is_new
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import MADE_UP, Record
+from holisticbias.terms.file_kinds import COMPANIONS
 
 MAX_ISSUE = 20_000
 """The most characters of an issue."""
@@ -193,7 +194,7 @@ def code_owners(files: Iterable[SourceFile]) -> str:
         f"* {MAINTAINERS}",
         f"/nouns/ @{ORGANISATION}/reviewers-language",
         f"/templates/ @{ORGANISATION}/reviewers-language",
-        *(f"/{name}/ @{ORGANISATION}/reviewers-{name}" for name in ("collections", "prompts", "specifications")),
+        *(f"/{name}/ @{ORGANISATION}/reviewers-{name}" for name in COMPANIONS),
     ]
     for file in files:
         data = file.document.data

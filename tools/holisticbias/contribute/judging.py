@@ -139,7 +139,7 @@ def _problems(document: Document, content: JudgementFile, catalog: Catalog, toda
     for i, term in enumerate(content.judgements):
         line, _ = document.place(("judgements", i, "id"))
         if term.id not in known:
-            yield line, unknown_id(catalog, term.id, catalog.judged, JUDGED)
+            yield line, unknown_id(term.id, catalog.judged, JUDGED)
         if term.id in seen:
             yield line, f"{term.id} is judged twice"
         if term.date > today:

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -108,17 +108,20 @@ def similar_terms(catalog: Catalog, text: str) -> tuple[str, ...]:
     return tuple(entry_id for key in close for entry_id in texts[key])[:_SIMILAR]
 
 
-def near_ids(catalog: Catalog, wanted: str, ids: Collection[str]) -> tuple[str, ...]:
-    """At most three of these ids: their text is like the end of the wanted id, or they are spelled like it."""
-    text = wanted.rpartition(".")[2].replace("-", " ")
-    of_text = [near for near in similar_terms(catalog, text) if near in ids]
-    close = difflib.get_close_matches(wanted, ids, n=_NEAR, cutoff=0.85)
-    return tuple(dict.fromkeys([*of_text, *close]))[:_NEAR]
+def near_ids(wanted: str, entries: Iterable[Entry]) -> tuple[str, ...]:
+    """At most three ids of these entries: they are spelled like the wanted id, or their text is like its end."""
+    ids: dict[str, list[str]] = {}
+    for entry in entries:
+        ids.setdefault(fold(entry.text), []).append(entry.id)
+        ids[entry.id] = [entry.id]
+    close = difflib.get_close_matches(wanted.lower(), [name for name in ids if "." in name], n=_NEAR, cutoff=0.85)
+    close += difflib.get_close_matches(fold(wanted.rpartition(".")[2]), ids, n=_NEAR, cutoff=0.75)
+    return tuple(dict.fromkeys(entry_id for name in close for entry_id in ids[name]))[:_NEAR]
 
 
-def unknown_id(catalog: Catalog, wanted: str, entries: Iterable[Entry], what: str = "entry") -> str:
+def unknown_id(wanted: str, entries: Iterable[Entry], what: str = "entry") -> str:
     """Say that none of these entries has an id, and name the nearest ids."""
-    near = near_ids(catalog, wanted, [entry.id for entry in entries])
+    near = near_ids(wanted, entries)
     hint = f"; did you mean {' or '.join(near)}?" if near else "; holisticbias show TEXT prints the id of a term"
     return f"no {what} has the id {wanted!r}{hint}"
 

@@ -1,10 +1,10 @@
 """Entries as lines of text for ``holisticbias show``: terms in every template, other entries with their parts."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from holisticbias.contribute.proposals import near_ids
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
@@ -102,10 +102,9 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
     held, rule = catalog.at(version), catalog.release(version).article_rule
     found = [(file, entry) for file, entry in held.named(name) if not isinstance(entry, Noun | Template)]
     if not found:
-        known = [d.text for d in held.descriptors]
-        known += [text for file in held.companions for e in file.entries for text in (e.id, e.text)]
-        close = difflib.get_close_matches(name, known, n=3)
-        hint = f"; close to it: {', '.join(close)}" if close else ""
+        shown = [entry for _, entry in held.entries() if not isinstance(entry, Noun | Template)]
+        near = near_ids(name, shown)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise UnknownTermError(f"version {version} has no entry {name!r}{hint}")
     if noun is not None and all(getattr(entry, "position", "standalone") == "standalone" for _, entry in found):
         raise UnknownTermError(f"{name!r} goes with no noun: leave --noun out")

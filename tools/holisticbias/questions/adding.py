@@ -18,7 +18,7 @@ from holisticbias.questions.terms import ask_noun, ask_template, ask_term
 from holisticbias.source.findings import Finding, in_words
 from holisticbias.terminal import counted, refuse_unused, write, write_changed
 
-_KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
+KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
     "term": ask_term,
     "noun": ask_noun,
     "template": ask_template,
@@ -31,8 +31,8 @@ _SAMPLES = 6  # sentences that a change is shown with
 
 def ask_entry(kind: str, terms: OpenTerms, ask: Questions) -> Draft:
     """Ask for an entry of a kind; raises ``click`` errors and ``SourceError`` for options that cannot be used."""
-    draft = _KINDS[kind](terms, ask)
-    entry_id = ask.text("entry-id", "Its id", str(draft.entry["id"]))
+    draft = KINDS[kind](terms, ask)
+    entry_id = ask.text("entry_id", "Its id", str(draft.entry["id"]))
     question = "Where does it come from (contributors, or another id in sources.yaml)?"
     source = ask.choice("from", question, [s.id for s in terms.catalog.sources], "contributors", show=False)
     return replace(draft, entry={**draft.entry, "id": entry_id, "sources": [source], "since": terms.version})

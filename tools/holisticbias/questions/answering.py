@@ -182,7 +182,7 @@ def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator
     found = list(catalog.named(named))
     if not found:
         yield f"## No entry has the id or the text {code(named)}"
-        near = near_ids(catalog, named.strip().lower(), [d.id for d in catalog.descriptors])
+        near = near_ids(named.strip(), (entry for _, entry in catalog.entries()))
         if near:
             yield f"Did you mean {', '.join(map(code, near))}?"
         yield EDIT

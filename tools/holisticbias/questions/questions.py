@@ -5,12 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
+from pydantic import ValidationError
 
 from holisticbias.contribute.markdown import plain
 from holisticbias.errors import SourceError
 from holisticbias.terminal import counted, write
+from holisticbias.terms.entries import Entry
+from holisticbias.terms.versions import NEXT
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Entry)
 Given = str | bool | tuple[str, ...] | None
 QUESTION = {
     "term": "The term, as written in a sentence",
@@ -46,7 +50,7 @@ class Questions:
             name, proposal, lambda default: click.prompt(question, type=kind, default=default, show_choices=show)
         )
         if answer not in among:
-            raise click.BadParameter(f"{answer!r} is not one of {', '.join(among)}.", param_hint=f"--{name}")
+            raise click.BadParameter(f"{answer!r} is not one of {', '.join(among)}.", param_hint=option_of(name))
         return str(answer)
 
     def confirm(self, name: str, question: str, proposal: bool) -> bool:
@@ -65,16 +69,16 @@ class Questions:
         lines = given if isinstance(given, tuple) else ()
         if len(lines) < least:
             times = "once" if least == 1 else f"{least} times"
-            raise click.UsageError(f"--{name} is needed at least {times}.")
+            raise click.UsageError(f"{option_of(name)} is needed at least {times}.")
         try:
             return [read(line.strip()) for line in lines]
         except SourceError as error:
-            raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
+            raise click.BadParameter(f"{error}.", param_hint=option_of(name)) from error
 
     def text_early(self, name: str, question: str) -> None:
         """Ask for a text before anything else is read, and keep the answer for the question of this name."""
         if not self.yes and self.given.get(name) is None:
-            self.early[name] = str(answered(f"--{name}", click.prompt, question))
+            self.early[name] = str(answered(option_of(name), click.prompt, question))
 
     def find(
         self,
@@ -100,7 +104,7 @@ class Questions:
     def refuse(self, name: str, reason: str) -> None:
         """Print why an answer is asked for again; if it is that of an option, raise ``click.BadParameter``."""
         if self.yes or self.given.get(name):
-            raise click.BadParameter(f"{reason}.", param_hint=f"--{name}")
+            raise click.BadParameter(f"{reason}.", param_hint=option_of(name))
         write(f"  {reason}.", err=True)
         self.forget(name)
 
@@ -111,8 +115,7 @@ class Questions:
 
     def again(self) -> "Questions":
         """The same questions, with the answers of the options as proposals too."""
-        given = {name.replace("_", "-"): value for name, value in self.given.items()}
-        texts = {name: "\n".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        texts = {name: "\n".join(value) if isinstance(value, tuple) else value for name, value in self.given.items()}
         proposals = {name: value for name, value in texts.items() if value not in (None, "")}
         return Questions({}, self.yes, {**proposals, **self.before})
 
@@ -124,7 +127,7 @@ class Questions:
         while True:
             default = proposed[len(lines)] if len(lines) < len(proposed) else ""
             number, shown = f"  {len(lines) + 1}", bool(default)
-            line = str(answered(f"--{name}", click.prompt, number, default=default, show_default=shown)).strip()
+            line = str(answered(option_of(name), click.prompt, number, default=default, show_default=shown)).strip()
             if line == "-":
                 del proposed[len(lines) : len(lines) + 1]
             elif line:
@@ -140,17 +143,16 @@ class Questions:
                 write(f"  The list needs at least {counted(least, 'lines')}.", err=True)
 
     def _answer(self, name: str, proposal: str | bool | None, ask: Callable[[str | bool | None], object]) -> str | bool:
-        key = name.replace("-", "_")
-        self.asked.add(key)
-        given = self.given.get(key)
+        self.asked.add(name)
+        given = self.given.get(name)
         if given is not None and not isinstance(given, tuple):
             return given
         if not self.yes:
             default = self.before.get(name, proposal)
-            answer = self.early.pop(name, None) or answered(f"--{name}", ask, default)
+            answer = self.early.pop(name, None) or answered(option_of(name), ask, default)
             return self._remember(name, answer if isinstance(answer, bool) else str(answer))
         if proposal is None:
-            raise click.UsageError(f"--{name} is needed: there is no proposal for it.")
+            raise click.UsageError(f"{option_of(name)} is needed: there is no proposal for it.")
         return proposal
 
     def _remember(self, name: str, answer: str | bool) -> str | bool:
@@ -158,6 +160,20 @@ class Questions:
             self.forget(name)
         self.before[name] = answer
         return answer
+
+
+def option_of(name: str) -> str:
+    """The option that answers the question of this name."""
+    return f"--{name.replace('_', '-')}"
+
+
+def tried(model: type[E], keys: Mapping[str, object]) -> E | None:
+    """The entry with these keys, to show it; None if it breaks the schema, which is reported when it is checked."""
+    made = {"id": "x.x", "sources": ["x"], "since": NEXT, **keys}
+    try:
+        return model.model_validate({key: value for key, value in made.items() if value is not None})
+    except ValidationError:
+        return None
 
 
 def answered(option: str, ask: Callable[..., T], *question: object, **settings: Any) -> T:

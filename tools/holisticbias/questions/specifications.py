@@ -3,14 +3,12 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from pydantic import ValidationError
-
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.entry_text import Field
 from holisticbias.contribute.proposals import propose_id
 from holisticbias.contribute.readings import specification_lines
 from holisticbias.errors import SourceError
-from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.questions.questions import Questions, print_lines, tried
 from holisticbias.rules.specifications import wrong_places
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.grammar import as_name, as_written
@@ -70,13 +68,9 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
 
 def _show(terms: OpenTerms, entry: Mapping[str, Field]) -> None:
     """Print the slots side by side, and the templates filled in."""
-    keys = {"sources": ["x"], "since": terms.version, **entry}
-    try:
-        made = Specification.model_validate({key: value for key, value in keys.items() if value is not None})
-    except ValidationError:
-        return  # the error is reported when the entry is checked
-    texts = {d.id: d.text for d in terms.catalog.descriptors}
-    print_lines(made.text, specification_lines(made, texts))
+    made = tried(Specification, entry)
+    if made is not None:
+        print_lines(made.text, specification_lines(made, {d.id: d.text for d in terms.catalog.descriptors}))
 
 
 def read_attributes(line: str) -> dict[str, Field]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import click
-from pydantic import ValidationError
 
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.entry_text import Field
@@ -23,7 +22,7 @@ from holisticbias.contribute.proposals import (
 )
 from holisticbias.contribute.readings import forms, template_examples
 from holisticbias.questions import texts
-from holisticbias.questions.questions import QUESTION, Questions, print_lines
+from holisticbias.questions.questions import QUESTION, Questions, print_lines, tried
 from holisticbias.rules.validate import term_fault
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, NounGender, Position
@@ -111,22 +110,18 @@ def _grammar(ask: Questions, text: str, position: Position, article: str | None)
         keys["plural"] = plural if plural != text or position == "standalone" else None
     if position != "standalone":
         genders = list(get_args(NounGender))
-        gender = ask.choice("noun-gender", "Which nouns does it go with?", genders, "any")
+        gender = ask.choice("noun_gender", "Which nouns does it go with?", genders, "any")
         keys["noun_gender"] = None if gender == "any" else gender
-    if position == "before" and not ask.confirm("without-noun", f'Is "I\'m {text}." natural English?', True):
+    if position == "before" and not ask.confirm("without_noun", f'Is "I\'m {text}." natural English?', True):
         keys["without_noun"] = False
     return keys
 
 
 def _show_term(terms: OpenTerms, entry: Mapping[str, Field], *, sentences: bool = True) -> None:
     """Print the phrases of the term, and a few sentences of each form."""
-    keys = {"id": "x.x", "sources": ["x"], "since": terms.version, **entry}
-    try:
-        descriptor = Descriptor.model_validate({key: value for key, value in keys.items() if value is not None})
-    except ValidationError:
-        return  # the error is reported when the entry is checked
-    newest = terms.catalog.versions[-1]
-    for form in forms(terms.catalog.at(newest), descriptor, terms.catalog.release(newest).article_rule):
+    descriptor, newest = tried(Descriptor, entry), terms.catalog.versions[-1]
+    rule = terms.catalog.release(newest).article_rule
+    for form in forms(terms.catalog.at(newest), descriptor, rule) if descriptor else ():
         print_lines(f"{form.name}: {form.singular} / {form.plural}", form.sentences[::9] if sentences else ())
 
 
@@ -152,7 +147,7 @@ def ask_template(terms: OpenTerms, ask: Questions) -> Draft:
     _refuse_same(terms, ask, "templates", text)
     families = [f.family for f in terms.catalog.families]
     family = ask.choice("axis", "Which family?", families, families[0] if len(families) == 1 else None)
-    bare = ask.confirm("without-noun", 'Can an adjective alone fill the slot, as in "I\'m Deaf."?', True)
+    bare = ask.confirm("without_noun", 'Can an adjective alone fill the slot, as in "I\'m Deaf."?', True)
     print_lines("it reads:", template_examples(text, bare=bare))
     keys = {"id": propose_id(family, text), "text": text, "must_be_noun": None if bare else True}
     return Draft("templates", family, keys)

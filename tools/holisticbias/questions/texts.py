@@ -112,7 +112,7 @@ def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:
         raise SourceError(
             f"nothing was written: {against[0]}; if the term meets the criteria, say so with --meets-criteria"
         )
-    if not ask.confirm("meets-criteria", "Does it meet the criteria?", False):
+    if not ask.confirm("meets_criteria", "Does it meet the criteria?", False):
         _add_nothing()
 
 

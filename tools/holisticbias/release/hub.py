@@ -12,8 +12,9 @@ from typing import NamedTuple
 from holisticbias.errors import HubError, ReleaseError
 from holisticbias.release.manifest import CHECKSUMS, LARGEST_MANIFEST, MANIFEST, read_manifest
 from holisticbias.release.verify import verify_release
+from holisticbias.terms.versions import NUMBER
 
-_ADDRESS = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@v?(?P<version>\d+\.\d+\.\d+)", re.ASCII)
+_ADDRESS = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@v?(?P<version>" + NUMBER + ")", re.ASCII)
 
 
 _NOT_A_NAME = "{!r} is not the name of a dataset: write organisation/name"

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 from holisticbias.compile.digest import release_digest
-from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
 from holisticbias.inputs import file_sha256, require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.entries import Record
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS
 from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Version
 

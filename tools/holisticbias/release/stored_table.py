@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from holisticbias.compile.columns import decoded
 from holisticbias.compile.lazy_tables import LazyTable
 from holisticbias.compile.table_forms import FORMS
-from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
 from holisticbias.inputs import Stamp, file_stamp, refuse_unreadable
 from holisticbias.release.parquet import read_parquet, read_parts
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS
 
 _PLAIN = (*TERMS, *COMPANIONS, "history")
 

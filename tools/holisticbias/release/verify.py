@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from holisticbias.compile.digest import lazy_digest, texts_digest
 from holisticbias.errors import HolisticBiasError, ReleaseError, SourceError, WithdrawnVersionWarning
-from holisticbias.inputs import require_file
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias.release.bounded import read_footer
 from holisticbias.release.manifest import (
     CHECKSUMS,
@@ -124,14 +124,13 @@ def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterat
 def _table_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
     where = f"{folder}: the table {name}"
     try:
-        finding = footer_finding(folder, name, entry)
-        if finding is not None:
-            return finding
-        rows, digest = _rows(folder, name, entry)
+        with refuse_unreadable(where, ReleaseError):
+            finding = footer_finding(folder, name, entry)
+            if finding is not None:
+                return finding
+            rows, digest = _rows(folder, name, entry)
     except ReleaseError as error:
         return str(error)
-    except (OSError, pa.ArrowException) as error:
-        return f"{where} cannot be read: {error}"
     if rows != entry.rows:  # the footer gives another number than the data
         return f"{where} has {rows:,} rows, not {entry.rows:,} as in the manifest"
     if digest != entry.digest:

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from holisticbias.rules.check import WITH_ENTRIES, Faults, Problems, rule, stated_texts
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import QUORUM, Entry, Judged, has_quorum
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
 from holisticbias.terms.versions import holds, version_key
 
@@ -56,7 +57,7 @@ def version_order(entry: Entry) -> Faults:
 def empty_version(repository: Repository) -> Problems:
     for file in repository.releases:
         held = _kinds_held(repository, file.record.version)
-        missing = [kind for kind in ("descriptors", "nouns", "templates") if kind not in held]
+        missing = [kind for kind in TERMS if kind not in held]
         if missing:
             yield file.problem(("version",), f"Version {file.record.version} has no {' and no '.join(missing)}.")
 
@@ -70,7 +71,7 @@ def empty_version(repository: Repository) -> Problems:
 def version_layout(repository: Repository) -> Problems:
     for file in repository.releases:
         version, layout = file.record.version, file.record.layout
-        found = _kinds_held(repository, version) & {"collections", "prompts", "specifications"}
+        found = _kinds_held(repository, version) & {*COMPANIONS}
         if found and layout < WITH_PROMPTS:
             yield file.problem(
                 ("layout",), f"Version {version} has {' and '.join(sorted(found))}, and layout {layout}."

@@ -7,11 +7,9 @@ from pathlib import Path, PurePath
 from holisticbias.errors import SourceError
 from holisticbias.inputs import refuse_unreadable
 from holisticbias.source.document import Document, read_document, read_json
-from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS, Kind
 
-FOLDERS: tuple[Kind, ...] = (
-    "descriptors", "nouns", "templates", "collections", "prompts", "specifications", "releases", "subsets",
-)  # fmt: skip
+FOLDERS: tuple[Kind, ...] = (*TERMS, *COMPANIONS, "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
 NAMES = (*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES))
 NEW = "new"
@@ -47,7 +45,7 @@ def find_source(start: Path | None = None, *, to_write: bool = False) -> Path:
 
 def is_source(folder: Path) -> bool:
     """Whether a folder has the subfolders of a folder of terms."""
-    return all((folder / name).is_dir() for name in ("descriptors", "nouns", "templates"))
+    return all((folder / name).is_dir() for name in TERMS)
 
 
 def read_source(root: Path, *, relative: bool = False) -> tuple[SourceFile, ...]:

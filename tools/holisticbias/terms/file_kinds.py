@@ -1,7 +1,7 @@
 """One record for each kind of file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, StrictInt
 
@@ -197,14 +197,10 @@ class SpecificationFile(GroupFile):
 
 TermFile = DescriptorFile | NounFile | TemplateFile
 CompanionFile = CollectionFile | PromptFile | SpecificationFile
-GROUP_FILES: tuple[type[GroupFile], ...] = (
-    DescriptorFile,
-    NounFile,
-    TemplateFile,
-    CollectionFile,
-    PromptFile,
-    SpecificationFile,
-)
+GROUP_FILES: tuple[type[GroupFile], ...] = (*get_args(TermFile), *get_args(CompanionFile))
+TERMS: tuple[Kind, ...] = tuple(file.kind for file in get_args(TermFile))
+"""The kinds of files that every folder of terms has."""
+COMPANIONS: tuple[Kind, ...] = tuple(file.kind for file in get_args(CompanionFile))
 GROUP_KEYS: Mapping[Kind, tuple[str, ...]] = {file.kind: file.keys for file in GROUP_FILES}
 """The keys that say which group of entries a file has."""
 ENTRY_TYPES: Mapping[Kind, type[Entry]] = {file.kind: file.entry_type for file in GROUP_FILES}

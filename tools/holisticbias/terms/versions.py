@@ -9,14 +9,14 @@ from pydantic import Field
 NEXT = "next"
 """The version in preparation, which gets its number when it is frozen."""
 
-_NUMBER = r"(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}"
-Number = Annotated[str, Field(pattern=rf"^{_NUMBER}$")]
-Version = Annotated[str, Field(pattern=rf"^({_NUMBER}|{NEXT})$")]
+NUMBER = r"(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}"
+Number = Annotated[str, Field(pattern=rf"^{NUMBER}$")]
+Version = Annotated[str, Field(pattern=rf"^({NUMBER}|{NEXT})$")]
 
 
 def is_number(text: str) -> bool:
     """Whether a text is three numbers with dots between them."""
-    return re.fullmatch(_NUMBER, text) is not None
+    return re.fullmatch(NUMBER, text) is not None
 
 
 def is_version(text: str) -> bool:
