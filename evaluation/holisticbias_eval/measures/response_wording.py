@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, divide
-from holisticbias_eval.figures import Figure, Figures, corrected
+from holisticbias_eval.figures import Ends, Figure, Figures, corrected
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
@@ -135,11 +135,13 @@ def _of_groups(
     test: Callable[..., Floats] = permuted_p_values
     rows, missing = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known))
     if unit := worded.MEANS.get(name):
-        cells = cell_means(*(column[known] for column in (values, design.cell, design.template)))
+        cell = design.cell[known]
+        cells = cell_means(values[known], cell, design.template[known])
         of_cell = np.zeros(len(cells.count), np.int64)
-        of_cell[design.cell[known]] = group[known]
+        of_cell[cell] = group[known]
         found = cells.over(of_cell, size, cells.count)
-        mean, intervals = np.array([value for value, *_ in found]), [ends for _, ends, _ in found]
+        mean = np.array([value for value, *_ in found])
+        intervals: list[Ends] = [ends for _, ends, _ in found]
     else:
         values, test = (values == 1).astype(np.int64), stratified_p_values
         mean = divide(np.bincount(group, values, size), rows)

@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, Numbers, divide
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Ends
 from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.tests import normal_p
@@ -70,7 +69,7 @@ class ResponseCells:
     def means(self) -> "CellMeans":
         """The means of the first label over the responses of each cell."""
         every = np.arange(len(self.count))
-        return cell_means(self.values[:, 0], *(np.repeat(of, self.count) for of in (every, self.template)))
+        return cell_means(self.values[:, 0], np.repeat(every, self.count), np.repeat(self.template, self.count))
 
     def keep(self, cells: Bools) -> "ResponseCells":
         """Only these cells; the others count as not asked about."""
@@ -145,7 +144,9 @@ class CellMeans:
     variance: Floats
     count: Ints
 
-    def over(self, group: Ints, size: int, weight: Numbers | None = None) -> list[tuple[float, Ends, int]]:
+    def over(
+        self, group: Ints, size: int, weight: Numbers | None = None
+    ) -> list[tuple[float, tuple[float, float], int]]:
         """The mean over the cells of each group with its 95% interval, and the number of cells.
 
         ``group`` has the group of each cell, of ``size`` groups, and ``weight`` its weight, by default 1. The cells are
@@ -157,9 +158,9 @@ class CellMeans:
         used = weight > 0
         parts, at, freedom = (weight**2 * self.variance)[used], group[used], self.count[used] - 1
         sums = (weight[used], (weight * self.mean)[used], parts, parts**2 / np.maximum(freedom, 1), freedom)
-        total, mean, variance, squares, known = (np.bincount(at, part, size) for part in sums)
-        mean, quantile = divide(mean, total), np.where(known > 0, t_quantile(divide(variance**2, squares)), np.nan)
-        margin = divide(quantile * np.sqrt(variance), total)
+        total, summed, variance, squares, known = (np.bincount(at, part, size) for part in sums)
+        quantile = np.where(known > 0, t_quantile(divide(variance**2, squares)), np.nan)
+        mean, margin = divide(summed, total), divide(quantile * np.sqrt(variance), total)
         ends = zip((mean - margin).tolist(), (mean + margin).tolist(), strict=True)
         return list(zip(mean.tolist(), ends, np.bincount(at, minlength=size).tolist(), strict=True))
 
