@@ -170,21 +170,28 @@ def article_sound(entry: Descriptor | Noun) -> Faults:
     fix="correct the spelling; write a word of another language in English, unless English has borrowed it; if it is "
     "right, leave it, since reviewers decide",
     why="A spelling mistake stays in the versions that have it. The dictionary lacks many names and recent words. "
-    "Words of published texts, of entries from a publication and of judged entries are not checked.",
+    "Words of published texts are not checked, nor those of new entries that are judged or from a publication.",
     level="warning",
     needs=frozenset({"locks"}),
 )
 def unknown_word(repository: Repository) -> Problems:
-    new = repository.new
+    new, published = repository.new, repository.published
     entries = list(_terms_and_nouns(repository))
-    found = [(f, i, e) for f, i, e in entries if e.id in new and not getattr(e, "assessments", ())]
     unjudged = [
-        (f, i, e) for f, i, e in found if {CONTRIBUTORS, *(s.id for s in f.record.sources)}.issuperset(e.sources)
+        (file, i, entry)
+        for file, i, entry in entries
+        if entry.id in new and (entry.id in published or _is_of_contributors(file, entry))
     ]
     known = known_words(e.text for _, _, e in entries if e.id not in new) if unjudged else frozenset()
     for file, i, entry in unjudged:
         for message in () if other_language(entry.text, known) else misspelled(entry.text, known):
             yield file.entry_problem(i, ("text",), f"{message}.")
+
+
+def _is_of_contributors(file: EntryFile, entry: Descriptor | Noun) -> bool:
+    """Whether nobody has judged an entry and no publication has it."""
+    own = {CONTRIBUTORS, *(source.id for source in file.record.sources)}
+    return not getattr(entry, "assessments", ()) and own.issuperset(entry.sources)
 
 
 @rule(
