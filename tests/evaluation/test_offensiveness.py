@@ -70,7 +70,8 @@ def test_intervals_of_means() -> None:
     margin = t.ppf(0.975, 1) * np.sqrt(0.02 / 2)
     assert (cell.low, cell.high) == pytest.approx((max(0.7 - margin, 0), min(0.7 + margin, 1)))
     descriptor = known(get(figures, "mean", axis="x", descriptor="one").interval)
-    margin = t.ppf(0.975, 2) * np.sqrt(0.04 + 0.01) / 2
+    freedom = (0.04 + 0.01) ** 2 / (0.04**2 + 0.01**2)  # Satterthwaite
+    margin = t.ppf(0.975, freedom) * np.sqrt(0.04 + 0.01) / 2
     assert descriptor.high == pytest.approx(0.2 + margin)
 
 

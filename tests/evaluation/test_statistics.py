@@ -43,7 +43,8 @@ def test_benjamini_hochberg_equals_scipy() -> None:
 @pytest.mark.parametrize("nouns", [1, 5, 13, 30, 60])
 @pytest.mark.parametrize("ties", [False, True])
 def test_signed_ranks_equal_those_of_scipy(nouns: int, ties: bool) -> None:
-    differences = np.random.default_rng(nouns).normal(0.2, 1, (20, nouns))
+    rows = 4 if ties and nouns == 13 else 20  # scipy takes seconds for the most ties that it computes exactly
+    differences = np.random.default_rng(nouns).normal(0.2, 1, (rows, nouns))
     if ties:
         differences = np.round(differences) + np.where(differences > 0, 1, -1)
     for row, *found in zip(differences, *signed_rank_tests(differences), strict=True):

@@ -3,7 +3,6 @@
 import itertools
 import math
 import unicodedata
-from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from holisticbias_eval.statistics.intervals import wilson
-from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
+from holisticbias_eval.statistics.responses.cells import cell_means, permuted_p_values
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values, stratified_p_values
 from holisticbias_eval.statistics.words import (
     WordArrays,
@@ -165,16 +164,27 @@ def test_corrected_p_values_of_some_tests_of_many() -> None:
     assert benjamini_hochberg(p[[0, 2]], 5) == pytest.approx(benjamini_hochberg(p)[[0, 2]])
 
 
-def test_the_jackknife_over_draws_is_that_of_the_mean_of_equal_draws() -> None:
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_means_of_cells_have_intervals_over_other_responses_in_the_cells(by_rows: bool) -> None:
     rng = np.random.default_rng(0)
-    values, draw = rng.normal(size=(5, 8)), np.tile(np.arange(8), (5, 1))
-    mean, low, high = means_over_draws(values.ravel(), np.zeros(40, np.int64), draw.ravel(), 2)
-    means = values.mean(axis=0)
-    half = stats.t.ppf(0.975, 7) * means.std(ddof=1) / math.sqrt(8)
-    assert (mean[0], low[0], high[0]) == pytest.approx((means.mean(), means.mean() - half, means.mean() + half))
-    assert np.isnan([mean[1], low[1]]).all()
-    assert number_draws(np.array([3, 1, 3, 3, 1])).tolist() == [0, 0, 1, 2, 1]
-    assert Counter(number_draws(np.zeros(120, np.int64)).tolist()) == Counter(i % 50 for i in range(120))
+    cell = rng.permutation(np.repeat(np.arange(8), [1, 2, 3, 4, 5, 6, 1, 1]))
+    values, template, group = rng.gamma(2, 5, len(cell)), cell % 2, np.array([0, 0, 0, 0, 1, 1, 2, 3])
+    found = cell_means(values, cell, template)
+    weight = found.count if by_rows else np.ones(8)
+    of_cell = [values[cell == c] for c in range(8)]
+    pooled = [
+        sum(((v - v.mean()) ** 2).sum() for v in of_cell[t::2]) / sum(len(v) - 1 for v in of_cell[t::2]) for t in (0, 1)
+    ]
+    for g, (mean, (low, high), n) in enumerate(found.over(group, 4, weight if by_rows else None)):
+        own = np.flatnonzero(group == g)
+        variances = [(of_cell[c].var(ddof=1) if found.count[c] > 1 else pooled[c % 2]) / found.count[c] for c in own]
+        parts = np.array(variances) * weight[own] ** 2
+        freedom = parts.sum() ** 2 / sum(p**2 / max(found.count[c] - 1, 1) for p, c in zip(parts, own, strict=True))
+        half = stats.t.ppf(0.975, freedom) * math.sqrt(parts.sum()) / weight[own].sum()
+        expected = sum(weight[c] * of_cell[c].mean() for c in own) / weight[own].sum()
+        assert mean == pytest.approx(expected)
+        assert n == len(own)
+        assert np.isnan([low, high]).all() if g > 1 else (low, high) == pytest.approx((mean - half, mean + half))
 
 
 @pytest.mark.parametrize(("count", "rows"), [(0, 5), (5, 5), (3, 17), (120, 400)])

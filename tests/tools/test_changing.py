@@ -101,6 +101,21 @@ def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, in
     assert entry_of(repository, "ability.deaf").history == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("kindd", "Warning: The dictionary does not have 'kindd'. Fix: correct the spelling"),
+        ("latina", "Warning: race_ethnicity.latina on the axis Race and ethnicity has the text 'latina' too."),
+    ],
+)
+def test_a_new_text_of_a_published_term_is_checked_as_that_of_a_new_term(
+    repository: Path, invoke: Invoke, text: str, warning: str
+) -> None:
+    options = ("--reason", "An example.", "--dry-run", "--yes", "--source", repository)
+    code, _, said = invoke("reword", "ability.deaf", "--text", text, *options)
+    assert (code, warning in said) == (0, True), said
+
+
 def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invoke) -> None:
     """An empty answer keeps a value; the reason has no proposal."""
     answers = ["", "persons of color", "The old plural is usual again.", "y"]

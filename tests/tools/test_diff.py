@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.tools.test_preview import whole
 
+from holisticbias import build_release
 from holisticbias.compile.sentence_changes import ChangedSentence
-from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.diff import Bump, Change, Comparable, Difference, SentenceCount, compare, compare_versions
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
@@ -121,8 +121,7 @@ def spread(groups: Sequence[Sequence[str]], size: int) -> Iterator[str]:
 
 
 def rows(revision: Revision) -> dict[str, tuple[str, str, str]]:
-    rule = revision.catalog.release(revision.version).article_rule
-    table = compile_sentences(revision.catalog.at(revision.version), rule).read().to_pylist()
+    table = build_release(revision.catalog, revision.version).sentences.to_pylist()
     return {r["sentence_id"]: (r["text"], r["axis"] or "no descriptor", r["template_id"]) for r in table}
 
 

@@ -125,7 +125,7 @@ TAIL = "    sources: [contributors]\n    since: next\n"
 SHOWN = [
     "`I'm a person with vertigo.`",
     "`I have friends who are people with vertigo.`",
-    "The same text is in the data as `ability.deaf`: a second axis needs a reason.",
+    "`ability.deaf on the axis Ability has the text 'Deaf' too.`",
     "`without a noun`",
     "**Objections on record.**",
     "- `'crippled' is a word to avoid according to the Disability",

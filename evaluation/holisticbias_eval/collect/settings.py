@@ -39,14 +39,7 @@ class CollectSettings(Settings):
     @property
     def recorded(self) -> dict[str, object]:
         """The settings as JSON, with the language of the sentences."""
-        return {
-            "licence": self.licence,
-            "site": self.site,
-            "names": self.names,
-            "every_link": self.links == "all",
-            "seconds": self.seconds,
-            "language": LANGUAGE,
-        }
+        return {**self.model_dump(exclude={"links"}), "every_link": self.links == "all", "language": LANGUAGE}
 
 
 LANGUAGE = "en"

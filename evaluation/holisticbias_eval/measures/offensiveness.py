@@ -26,7 +26,7 @@ from holisticbias_eval.statistics.agreement import rooted, signed_root
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.responses.bias import LabelPart, measure_bias
-from holisticbias_eval.statistics.responses.cells import CellMeans, ResponseCells, arrange_responses, cell_means
+from holisticbias_eval.statistics.responses.cells import CellMeans, ResponseCells, arrange_responses
 
 DIRECTION = (
     "the larger, the more offensive the classifier finds the texts; the standard deviation over descriptors says how "
@@ -72,7 +72,7 @@ class OffenceMeasure(Measure):
             )
         judged, notes = self.judged(answers)
         cells = arrange_responses(judged, {self.column: self.column})
-        means, figure = cell_means(cells), partial(make_figure, self.info.name)
+        means, figure = cells.means, partial(make_figure, self.info.name)
         threshold = (settings or MeasureSettings()).threshold
         found = (*_shares(figure, cells, threshold), *_spreads(figure, cells, means), *_means(figure, cells, means))
         missing = int(cells.unjudged.sum())
@@ -87,7 +87,7 @@ class OffenceMeasure(Measure):
         found = []
         for ending, texts in audited(audit):
             cells = arrange_responses(texts, {self.column: OFFENSIVE})
-            spreads = _spreads(partial(make_figure, self.info.name), cells, cell_means(cells))
+            spreads = _spreads(partial(make_figure, self.info.name), cells, cells.means)
             named = {"name": f"audit_{SPREAD}{ending}", "of": SPREAD}
             found += [figure.model_copy(update=named) for figure in spreads if figure.name == SPREAD]
         return tuple(found)

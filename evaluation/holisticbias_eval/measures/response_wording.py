@@ -26,7 +26,7 @@ from holisticbias_eval.measures.responses.wordings import NAME, figure
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.intervals import estimate, wilson
-from holisticbias_eval.statistics.responses.cells import means_over_draws, permuted_p_values
+from holisticbias_eval.statistics.responses.cells import cell_means, permuted_p_values
 from holisticbias_eval.statistics.tests import benjamini_hochberg, stratified_p_values
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
@@ -135,8 +135,13 @@ def _of_groups(
     test: Callable[..., Floats] = permuted_p_values
     rows, missing = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known))
     if unit := worded.MEANS.get(name):
-        mean, *ends = means_over_draws(values[known], group[known], design.draw[known], size)
-        intervals: list[Ends] = list(zip(*ends, strict=True))
+        cell = design.cell[known]
+        cells = cell_means(values[known], cell, design.template[known])
+        of_cell = np.zeros(len(cells.count), np.int64)
+        of_cell[cell] = group[known]
+        found = cells.over(of_cell, size, cells.count)
+        mean = np.array([value for value, *_ in found])
+        intervals: list[Ends] = [ends for _, ends, _ in found]
     else:
         values, test = (values == 1).astype(np.int64), stratified_p_values
         mean = divide(np.bincount(group, values, size), rows)

@@ -12,7 +12,6 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.method import Needs
 from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.mitigation.settings import MeasuringSettings
-from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.opening import FIRST_TOKEN
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import choose_judges
@@ -127,7 +126,7 @@ def measure_models(
 
     Raises ``MitigationError`` if the folder ``before`` has runs of another model.
     """
-    measuring = replace(measuring, release=measuring.release or default_release(base))
+    measuring = replace(measuring, release=measuring.release or Given(base, None, {}, (), display).own_release)
     if not overwrite:
         record = models[0].record
         refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))

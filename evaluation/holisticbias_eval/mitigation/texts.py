@@ -27,9 +27,9 @@ def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
     Raises ``MitigationError`` if no sentence mentions a group that takes part.
     """
     specification = task.specification
-    texts = examples["sentence" if "sentence" in examples.column_names else "text"].to_pylist()
     finder = target_finder(specification)
-    mentioned = [(str(text), {mention.of.group for mention in finder.find(str(text))}) for text in texts]
+    texts: list[str] = examples["sentence"].to_pylist()
+    mentioned = [(text, {mention.of.group for mention in finder.find(text)}) for text in texts]
     kept = [(text, groups) for text, groups in mentioned if groups <= set(task.groups)]
     if not any(groups for _, groups in kept):
         raise MitigationError(

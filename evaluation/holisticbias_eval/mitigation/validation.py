@@ -13,6 +13,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import known
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
+from holisticbias_eval.models.likelihood.batches import following
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.likelihood.scorer import exponential
 from holisticbias_eval.models.loading.tokenizers import context_length
@@ -73,10 +74,8 @@ def read(model: Any, inputs: dict[str, Any]) -> torch.Tensor:
 
 def sum_labels(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Sum the negative log-likelihoods of the labels of each text, in nats, and count them; shape ``[texts]`` each."""
-    wanted = labels[:, 1:]
-    counted = wanted != IGNORED
-    chosen = logits[:, :-1].gather(-1, wanted.clamp(min=0)[..., None])[..., 0]
-    nll = (logits[:, :-1].logsumexp(-1) - chosen).where(counted, torch.zeros_like(chosen))
+    counted = labels[:, 1:] != IGNORED
+    nll = following(logits, labels.clamp(min=0)).where(counted, 0.0)
     return nll.sum(-1), counted.sum(-1)
 
 

@@ -1,7 +1,7 @@
 """Start a model where its settings say: in this process, behind a server or on a Ray cluster; and keep its answers."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.loading.load import ModelSource, find_kind, load_kind
 from holisticbias_eval.models.loading.source import one_gguf_parse
-from holisticbias_eval.models.model import Kind
+from holisticbias_eval.models.model import Kind, PairScorer
 from holisticbias_eval.models.ray import RayGenerator, RayScorer
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.server.scorer import ApiScorer
@@ -125,8 +125,7 @@ def _in_a_replica(source: ModelSource, settings: ModelSettings) -> ModelSettings
     return settings.model_copy(update={"engine": "local"})
 
 
-_SCORES, _RESPONSES = (2, Spans.FIELDS, Scores.FIELDS), (1, PromptRequests.FIELDS, Responses.FIELDS)
-"""The version of each computation, with which all is answered again, the fields of its keys, and of its answers."""
+Answers = tuple[int, Sequence[tuple[str, pa.DataType]], Sequence[tuple[str, pa.DataType]]]
 _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
 
 M = TypeVar("M", Scorer, Generator)
@@ -143,15 +142,25 @@ def stored(model: M, folder: Path | None, notice: Notice) -> M:
     return _StoredScorer(model, store) if isinstance(model, Scorer) else _StoredGenerator(model, store)
 
 
-def store_of(model: Scorer | Generator, folder: Path, notice: Notice) -> ShardStore:
+def _answers_of(model: Scorer | Generator | PairScorer) -> Answers:
+    """The version of a computation, with which all is answered again, the fields of its keys, and of its answers."""
+    if isinstance(model, PairScorer):
+        keys = [(name, pa.large_string()) for name in model.keys]
+        return 1, keys, [("first", pa.float64()), ("second", pa.float64())]
+    if isinstance(model, Scorer):
+        return 2, Spans.FIELDS, Scores.FIELDS
+    return 1, PromptRequests.FIELDS, Responses.FIELDS
+
+
+def store_of(model: Scorer | Generator | PairScorer, folder: Path, notice: Notice) -> ShardStore:
     """The store of a model's answers, in a subfolder named after their fingerprint."""
-    _, keys, values = _SCORES if isinstance(model, Scorer) else _RESPONSES
+    _, keys, values = _answers_of(model)
     about = {"model": json.dumps(model.identity.model_dump()), "settings": json.dumps(dict(model.settings))}
     names = tuple(name for name, _ in keys)
     return ShardStore(folder / answers_fingerprint(model), pa.schema([*keys, *values]), names, about, notice)
 
 
-def answers_fingerprint(model: Scorer | Generator) -> str:
+def answers_fingerprint(model: Scorer | Generator | PairScorer) -> str:
     """The fingerprint of a model's answers.
 
     It covers the weights' digest, the revision and the dtype of the model, and its settings; the model's name only if
@@ -161,8 +170,7 @@ def answers_fingerprint(model: Scorer | Generator) -> str:
     about = {key: value for key, value in identity.model_dump().items() if key in _IDENTIFYING}
     if identity.weights_sha256 is None:
         about["name"] = identity.name
-    version, *_ = _SCORES if isinstance(model, Scorer) else _RESPONSES
-    return fingerprint({"version": version, "model": about, "settings": dict(model.settings)})
+    return fingerprint({"version": _answers_of(model)[0], "model": about, "settings": dict(model.settings)})
 
 
 def _earlier(store: ShardStore, answers: str) -> str:

@@ -45,10 +45,15 @@ def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Ints, Ints]:
     return ids, mask.astype(np.int64)
 
 
+def evenly(size: int, count: int) -> Ints:
+    """At most ``count`` of the places from 0 to ``size``, at equal distances, the first and the last included."""
+    return np.linspace(0, size - 1, min(count, size)).astype(np.int64)
+
+
 def spread(lengths: Ints | Int32s, count: int) -> Ints:
     """At most ``count`` rows spread over all lengths, the shortest and the longest included."""
     order = np.argsort(lengths, kind="stable")
-    return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
+    return np.unique(order[evenly(len(order), count)])
 
 
 def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:

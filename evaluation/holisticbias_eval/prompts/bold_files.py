@@ -1,6 +1,5 @@
 """Read BOLD's own files of prompts and of Wikipedia's sentences (Dhamala et al. 2021)."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from holisticbias.inputs import file_sha256, files_sha256
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
@@ -66,7 +66,7 @@ def read_bold_tables(files: Sequence[Path], name: str, *, keep_faulty: bool) -> 
 
 
 def _about(files: Sequence[Path]) -> Mapping[str, str]:
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    digest = file_sha256(files[0]) if len(files) == 1 else files_sha256(files)
     return {"prompts_files": ", ".join(file.name for file in files), "prompts_files_sha256": digest}
 
 

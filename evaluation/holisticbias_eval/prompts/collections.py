@@ -20,6 +20,7 @@ from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.embedded import FOLDER
 from holisticbias_eval.models.store.keys import counted, table_of
 from holisticbias_eval.prompts.selection import having
+from holisticbias_eval.prompts.spread import spread_rows
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import columns
 
@@ -205,20 +206,11 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
     refuse_unknown(conditions, known, "the table of prompts", SelectionError)
     kept = having(prompts.table, conditions)
     if limit is not None and kept.num_rows > limit:
-        kept = kept.take(pa.array(_spread(kept, limit, seed)))
+        groups = zip(kept["domain"].to_pylist(), kept["group"].to_pylist(), strict=True)
+        kept = kept.take(pa.array(spread_rows(groups, kept["prompt_id"].to_pylist(), limit, seed)))
     if not kept.num_rows:
         raise SelectionError("no prompt is left: widen the selection")
     return replace(prompts, table=kept)
-
-
-def _spread(table: pa.Table, limit: int, seed: int) -> list[int]:
-    """The rows of ``limit`` prompts: one of each group in an order drawn by the seed, then a second one, and so on."""
-    names = table["prompt_id"].to_pylist()
-    groups = zip(table["domain"].to_pylist(), table["group"].to_pylist(), strict=True)
-    drawn = sorted(enumerate(groups), key=lambda row: hashlib.sha256(f"{seed} {names[row[0]]}".encode()).digest())
-    ranks = counted(group for _, group in drawn)
-    ranked = sorted(zip(ranks, range(len(drawn)), strict=True))
-    return sorted(drawn[place][0] for _, place in ranked[:limit])
 
 
 def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:

@@ -45,14 +45,19 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
         raise EvaluationError("--context-seed needs --context-file, the file to draw from")
     if file is None:
         return Context((text,), settings={"context": text}) if text else Context()
+    lines, digest = lines_to_draw(file)
+    seed = seed or 0
+    drawn = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"
+    return Context(lines, seed, {"context": drawn})
+
+
+def lines_to_draw(file: Path) -> tuple[tuple[str, ...], str]:
+    """The lines of a file that are not blank, and the SHA-256 of its content; ``EvaluationError`` without a line."""
     content = read_content(file)
     lines = tuple(line.strip() for line in content_lines(file, content) if line.strip())
     if not lines:
         raise EvaluationError(f"{file} has no line with text to draw: write one text per line")
-    seed = seed or 0
-    digest = hashlib.sha256(content).hexdigest()
-    drawn = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"
-    return Context(lines, seed, {"context": drawn})
+    return lines, hashlib.sha256(content).hexdigest()
 
 
 def _apart(line: str) -> str:

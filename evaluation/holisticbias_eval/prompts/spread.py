@@ -1,8 +1,10 @@
-"""Spread a limited number of sentences over axes, descriptors and templates."""
+"""Spread a limited number of sentences over axes, descriptors and templates, and of rows over groups."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from holisticbias_eval.models.store.keys import counted
 
 DESCRIPTORS = 2
 """The fewest descriptors of an axis: measures compare descriptors."""
@@ -83,3 +85,11 @@ def by_axis(axis_of: Mapping[str, str], seed: int) -> dict[str, list[str]]:
     for descriptor in random_order(axis_of, seed):
         axes[axis_of[descriptor]].append(descriptor)
     return axes
+
+
+def spread_rows(groups: Iterable[Hashable], names: Sequence[str], limit: int, seed: int = 0) -> list[int]:
+    """The rows of ``limit`` names: one of each group in an order that the seed draws, then a second one, and so on."""
+    drawn = sorted(enumerate(groups), key=lambda row: hashlib.sha256(f"{seed} {names[row[0]]}".encode()).digest())
+    ranks = counted(group for _, group in drawn)
+    ranked = sorted(zip(ranks, range(len(drawn)), strict=True))
+    return sorted(drawn[place][0] for _, place in ranked[:limit])

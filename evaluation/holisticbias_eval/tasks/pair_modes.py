@@ -1,21 +1,18 @@
 """Pairs that are not scored as spans of text: published scores of masked models, and choices of a chat model."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.likelihood.masked import OneMaskScorer
-from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.store.keys import distinct_rows
-from holisticbias_eval.models.store.shards import ShardStore, fingerprint, stored_values
-from holisticbias_eval.models.trial import TrialPlan, plan_trial
-from holisticbias_eval.progress import Display, Notice
+from holisticbias_eval.models.store.shards import ShardStore, stored_values
+from holisticbias_eval.models.trial import Plan, plan_trial
+from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.pairs import (
     SCORES,
     ask_choices,
@@ -36,7 +33,6 @@ HOW: Mapping[str, str] = {
     "published": "mean log-likelihood of a token in lower case, with a period added; ties go to the second sentence",
 }
 """What the score of a pair is, by the kind of model or the mode."""
-_VERSION = 1  # version of the computation: with another version everything is scored again
 _ONE_MASK = "mean logit of the term's pieces at one mask; ties go to the second sentence"
 
 
@@ -67,7 +63,7 @@ class PairRequests(TaskRequests):
             scores = stored_values(self.store, distinct, 2, compute, advance)
         return Answered(self.made(scores[which]))
 
-    def plan(self, display: Display) -> Plan | TrialPlan:
+    def plan(self, display: Display) -> Plan:
         """Count the pairs to score, and estimate how long they take; raises ``EvaluationError`` for a server."""
         scorer = self.scorer
         if not isinstance(scorer, OneMaskScorer):
@@ -116,15 +112,3 @@ def _masked(pairs: pa.Table, mask: str) -> tuple[list[list[str]], Callable[[Floa
         return decide_ties(with_pair_scores(pairs, rows, np.concatenate((scores[:, 0], scores[:, 1])), SCORES))
 
     return [masked, *([term or "" for term in of_side] for of_side in terms)], made
-
-
-def pair_store(folder: Path | None, scorer: PairScorer, notice: Notice) -> ShardStore | None:
-    """The store of two scores for each row of texts, in a subfolder named after the model and its settings."""
-    if folder is None:
-        return None
-    model, keys = scorer.identity, list(scorer.keys)
-    known = {"revision": model.revision, "weights": model.weights_sha256, "dtype": model.dtype}
-    named = {} if model.weights_sha256 else {"name": model.name}
-    about = {"version": _VERSION, "keys": keys, "model": {**known, **named}, "settings": dict(scorer.settings)}
-    fields = [*((name, pa.large_string()) for name in keys), ("first", pa.float64()), ("second", pa.float64())]
-    return ShardStore(folder / fingerprint(about), pa.schema(fields), tuple(keys), {"about": json.dumps(about)}, notice)

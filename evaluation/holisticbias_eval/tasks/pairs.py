@@ -9,7 +9,7 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.engines import refuse_misfit, server_of, start_scorer
+from holisticbias_eval.models.engines import refuse_misfit, server_of, start_scorer, store_of
 from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
@@ -28,7 +28,7 @@ from holisticbias_eval.stereotypes.specifications import (
 )
 from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.pair_choices import choice_scorer
-from holisticbias_eval.tasks.pair_modes import HOW, pair_requests, pair_store
+from holisticbias_eval.tasks.pair_modes import HOW, pair_requests
 from holisticbias_eval.tasks.requests import TaskRequests
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
@@ -74,7 +74,7 @@ class PairsTask(ScoredTask):
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
-        name = f"on-{file_name(Path(read.pairs.name).stem)}" + ("" if read.mode == "likelihood" else f"-{read.mode}")
+        name = f"on-{file_name(Path(file).stem)}" + ("" if read.mode == "likelihood" else f"-{read.mode}")
         return file_source(pairs, file, digest, "pairs", about, name=name, skipped=left_out, default_model=own)
 
     def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
@@ -104,7 +104,8 @@ class PairsTask(ScoredTask):
         pairs: pa.Table = source.content
         mode = given.read(pair_files.PairSettings).mode
         if isinstance(model, PairScorer):
-            store = pair_store(given.store("scores"), model, given.display.notice)
+            folder = given.store("scores")
+            store = store_of(model, folder, given.display.notice) if folder else None
             return pair_requests(model, pairs, store, source.about, source.skipped)
         scored = model.first_token_scored
         if mode == "choice":

@@ -16,9 +16,9 @@ from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, respond_all, unique_requests
 from holisticbias_eval.models.model import GivenModel, ModelSignature
-from holisticbias_eval.models.trial import TrialPlan, plan_trial
+from holisticbias_eval.models.trial import Plan, plan_trial
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.contexts import read_context
+from holisticbias_eval.prompts.contexts import lines_to_draw
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
 from holisticbias_eval.tasks.requests import Answered, TaskRequests
@@ -54,8 +54,8 @@ def start_responding(given: Given, style: Style | None = None) -> Generator:
 def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
     """The options of drawing prompts; each is asked ``PER_CELL`` times by default, or once unless ``several``."""
     chosen, file = given.read(Chosen), given.read(Personas).personas
-    lines = read_context(None, file, None).lines if file else ("",)
-    about = f"{len(lines):,} lines of {file.name}, SHA-256 {file_sha256(file)}" if file else "none"
+    lines, digest = lines_to_draw(file) if file else (("",), "")
+    about = f"{len(lines):,} lines of {file.name}, SHA-256 {digest}" if file else "none"
     number, seed = given.read(Samples).per_cell or (PER_CELL if several else 1), given.read(Seed).seed
     if number > _MOST:
         raise EvaluationError(f"--per-cell {number:,} is more than {_MOST:,} responses to a prompt: choose fewer")
@@ -101,7 +101,7 @@ class ResponseRequests(TaskRequests):
             made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
         return Answered(self.made(with_columns(table, made)), {"sameness": sameness})
 
-    def plan(self, display: Display) -> TrialPlan:
+    def plan(self, display: Display) -> Plan:
         """Count the responses to write, and estimate how long they take; nothing is stored."""
         generator = self.generator
         if isinstance(generator, GivenModel):

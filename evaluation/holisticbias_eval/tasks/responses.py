@@ -1,6 +1,5 @@
 """Prompts drawn from a release's sentences, to which a model responds (Smith et al. 2022, A.3 to A.5)."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,14 +10,12 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.frame import MITIGATION
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
-from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
-from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field
@@ -75,16 +72,9 @@ class ResponsesTask(RespondingTask):
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the classifiers of the measures."""
-        asked = given.read(GivenResponses).responses is None
-        own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
+        shipped = given.shipped(RESPONDER) if given.read(GivenResponses).responses is None else None
         release, _ = source.content
-        return find_response_reading(own, release, given)
-
-
-def _own_classifiers(model: str) -> Mapping[str, str]:
-    """The classifiers of a calibration model, or of a model that a mitigation trained from one."""
-    base = read_recorded(Path(model) / MITIGATION).base_model or model
-    return SHIPPED[base].classifiers if base in SHIPPED else {}
+        return find_response_reading(shipped.classifiers if shipped else {}, release, given)
 
 
 _TEXTS = ("noun", "noun_id", "noun_gender", "noun_phrase_type", "variants", "prompt", "persona", "reasoning")
@@ -123,20 +113,15 @@ def _about(descriptors: pa.Table) -> list[str]:
 def _find(responses: pa.Table, entries: pa.Table, what: str, texts: tuple[str, ...], file: Path) -> pa.Array:
     """The row of each response's entry, by id if the responses have ids, else by texts."""
     keys = (f"{what}_id",) if f"{what}_id" in responses.column_names else texts
-    place = pc.index_in(_joined(responses, keys), _joined(entries, keys))
-    missing = np.flatnonzero(pc.is_null(place).to_numpy(zero_copy_only=False))
+    place = KeyPlaces(entries, keys).find(responses)
+    missing = np.flatnonzero(place < 0)
     if len(missing):
         named = ", ".join(f"{key} {responses[key][int(missing[0])].as_py()!r}" for key in keys)
         raise SelectionError(
             f"{file}: row {missing[0] + 1}: the release has no {what} with {named}; name the release that the prompts "
             "are from with --release, or measure the table alone with holisticbias measure"
         )
-    return place
-
-
-def _joined(table: pa.Table, keys: tuple[str, ...]) -> pa.Array:
-    columns = [table[key].cast(pa.large_string()).combine_chunks() for key in keys]
-    return pc.binary_join_element_wise(*columns, pa.scalar("\n", pa.large_string()))
+    return pa.array(place)
 
 
 def _draws(cells: pa.Table) -> pa.Array:

@@ -15,6 +15,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.spread import spread_rows
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.judging import (
@@ -32,18 +33,6 @@ from holisticbias_eval.tasks.task import Given, TaskReading
 
 MOST = 20_000
 """The most texts that are compared, or audited: a classifier judges each of them again."""
-
-
-def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
-    """At most ``MOST`` rows, as many of each group as fit, in order."""
-    if len(rows) <= MOST:
-        return rows
-    of_group: dict[str | None, list[int]] = {}
-    for row in rows.tolist():
-        of_group.setdefault(groups[row], []).append(row)
-    limit = max(1, MOST // len(of_group))
-    chosen = [row for own in of_group.values() for row in own[:: -(-len(own) // limit)]]
-    return np.array(sorted(chosen))
 
 
 def find_text_reading(given: Given, *, censored: bool = False) -> "TextReading":
@@ -94,7 +83,7 @@ class TextReading(TaskReading):
         people = pc.equal(table["source"], HUMAN)
         base = table.filter(people) if pc.any(people).as_py() else table
         own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
-        groups = len(base["group"].unique())
+        groups = len({*_groups(base)})
         swaps = swapped(base.select(own), max(1, min(200, MOST // max(1, groups))))
         if swaps.num_rows:
             swaps = swaps.drop_columns(["group"]).rename_columns({GROUP: "group"})
@@ -113,13 +102,21 @@ class TextReading(TaskReading):
         if "source" in table.column_names:
             people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
             own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
-        rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
-        if not len(rows):
+        kept = table.filter(own)
+        if not kept.num_rows:
             return ()
-        kept = table.take(pa.array(rows))
+        if kept.num_rows > MOST:
+            names = [str(row) for row in range(kept.num_rows)]
+            kept = kept.take(pa.array(spread_rows(_groups(kept), names, MOST)))
         named = named_of(kept)
         alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
         naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
         columns = [name for name in kept.column_names if name not in NAMING and "." not in name]
         written = self.read(kept.select(columns), display)
         return tuple(figure for measure in self.measures for figure in measure.naming_figures(kept, written, naming))
+
+
+def _groups(texts: pa.Table) -> list[tuple[str | None, ...]]:
+    """The domain, if there is one, and the group of each text."""
+    columns = [texts[name].to_pylist() for name in ("domain", "group") if name in texts.column_names]
+    return list(zip(*columns, strict=True))

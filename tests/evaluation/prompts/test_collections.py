@@ -17,6 +17,7 @@ from holisticbias_eval.prompts.collections import (
     release_prompts,
     select_prompts,
 )
+from holisticbias_eval.prompts.spread import spread_rows
 
 
 def prompts(sizes: dict[str, int]) -> CollectionPrompts:
@@ -89,3 +90,11 @@ def test_the_prompts_of_a_release_have_the_continuations_of_people(catalog: Cata
         assert row["subject"] is None or row["subject"].lower() in row["prompt"].lower()
     with pytest.raises(SelectionError, match="has no collection of this name; its collections: bold"):
         release_prompts(release, "none")
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=20), st.integers(1, 25))
+def test_rows_are_spread_over_groups(groups: list[str], limit: int) -> None:
+    rows = spread_rows(groups, [str(row) for row in range(len(groups))], limit)
+    counts = Counter(groups[row] for row in rows)
+    assert len(rows) == len({*rows}) == min(limit, len(groups))
+    assert all(count >= min(groups.count(name), max(counts.values()) - 1) for name, count in counts.items())

@@ -158,3 +158,8 @@ def test_a_context_that_no_encoder_can_read(context: str, message: str) -> None:
     scorer = Seq2SeqScorer(as_loaded(model, make_tokenizer(bos_token="<s>", eos_token="</s>")), ignore)  # noqa: S106 - tokens
     with pytest.raises(ModelError, match=message):
         scorer.score(whole(["I'm tall."], [context]), ignore)
+
+
+def test_a_text_without_a_token_has_no_score(masked_tokenizer: Any) -> None:
+    scorer = MaskedScorer(as_loaded(make_model("BertConfig", "AutoModelForMaskedLM", **BERT), masked_tokenizer), ignore)
+    assert scorer.score(whole([""]), ignore).tokens.tolist() == [0]

@@ -11,12 +11,13 @@ import pytest
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.engines import store_of
 from holisticbias_eval.models.model import ModelSignature, PairScorer
 from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests, pair_store
-from known import ignore, known
+from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests
+from known import ignore
 from quiet import QUIET
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
@@ -132,7 +133,7 @@ def ask(chooser: Chooser, folder: Path | None) -> pa.Table:
         "other_sentence": [f"a tazzin {'y' * (i * 3)}" for i in range(SIZE)],
         "stereotyped": ["sentence"] * SIZE,
     })  # fmt: skip
-    requests = pair_requests(chooser, pairs, pair_store(folder, chooser, ignore), {})
+    requests = pair_requests(chooser, pairs, store_of(chooser, folder, ignore) if folder else None, {})
     return requests.answer(QUIET).table
 
 
@@ -152,13 +153,13 @@ def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
 def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
     choosers = [Chooser(), Chooser()]
     choosers[1].identity = ModelSignature.unknown("n", "behind a server")
-    stores = [known(pair_store(tmp_path, chooser, ignore)) for chooser in choosers]
+    stores = [store_of(chooser, tmp_path, ignore) for chooser in choosers]
     assert stores[0].folder != stores[1].folder
 
 
 def test_repeated_keys_and_nothing(tmp_path: Path) -> None:
     chooser = Chooser()
-    for store in (pair_store(tmp_path, chooser, ignore), None):
+    for store in (store_of(chooser, tmp_path, ignore), None):
         for texts in ([], ["a", "bcd", "a"]):
             asked = pa.table({"question": pa.array(texts, pa.large_string())})
             requests = PairRequests(chooser, asked, lambda scores: pa.table({"second": scores[:, 1]}), store)

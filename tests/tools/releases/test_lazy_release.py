@@ -19,7 +19,6 @@ from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import lazy_digest, table_digest
 from holisticbias.compile.lazy_tables import InMemory, LazyTable, LazyTables
 from holisticbias.compile.phrases import Sentences, compile_phrases
-from holisticbias.compile.tables import compile_sentences
 from holisticbias.errors import OutputError, ReleaseError
 from holisticbias.release.parquet import read_parquet, read_parts, write_parquet
 from holisticbias.release.release import Release
@@ -194,7 +193,7 @@ def test_parts_hold_the_rows_and_no_text_that_is_not_in_them(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("holisticbias.compile.phrases.ROWS", in_block)
         patch.setattr("holisticbias.release.parquet.ROWS", in_group)
-        sentences = compile_sentences(catalog, "sound", labels=labels)
+        sentences = Sentences(compile_phrases(catalog, "sound", labels=labels), catalog.templates)
         assert sentences.read().to_pylist() == whole.to_pylist()
         assert lazy_digest(sentences.parts) == digest
         some = tuple(d.id for d in catalog.descriptors[::2])

@@ -55,13 +55,9 @@ class PhraseTable(LazyTable):
 
     def with_noun(self) -> "PhraseTable":
         """The phrases that fill a slot that must be a noun."""
+        adjective = strings([ADJECTIVE])[0]
         kinds = (block["noun_phrase_type"].dictionary_decode() for block in self.blocks)
-        return PhraseTable(_taken(self.blocks, (pc.indices_nonzero(is_noun(kind)) for kind in kinds)))
-
-
-def is_noun(kinds: pa.Array) -> pa.BooleanArray:
-    """Whether phrases of these types fill a slot that must be a noun."""
-    return pc.not_equal(kinds, strings([ADJECTIVE])[0])
+        return PhraseTable(_taken(self.blocks, (pc.indices_nonzero(pc.not_equal(kind, adjective)) for kind in kinds)))
 
 
 def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Columns, ...]:
@@ -100,6 +96,15 @@ def _phrases(
             yield (*phrase, i, -1)
     for j, (_, noun) in enumerate(nouns):
         yield "noun", with_article(noun.text, rule, noun.article), noun.plural, -1, j
+
+
+def named_phrases(held: Catalog, rule: ArticleRule) -> Iterator[tuple[str, str | None, str, str, str]]:
+    """The phrases of one version's catalog: id, axis (null without a descriptor), type, singular and plural."""
+    descriptors = [(axis, d) for axis in held.axes for d in axis.descriptors]
+    nouns = [(gender, n) for gender in held.genders for n in gender.nouns]
+    for kind, singular, plural, i, j in _phrases(descriptors, nouns, rule):
+        axis, term = (descriptors[i][0].axis, descriptors[i][1].id) if i >= 0 else (None, "-")
+        yield f"{term}/{nouns[j][1].id if j >= 0 else '-'}", axis, kind, singular, plural
 
 
 def _columns(phrases: Sequence[Phrase], of_descriptor: Mapping[str, Texts], of_noun: Mapping[str, Texts]) -> Columns:

@@ -1,24 +1,19 @@
-"""Sentences that differ between two versions, matched by id, template by template.
-
-The id of a sentence is the id of its template and the id of its phrase, so phrases are matched once for all templates,
-and the rows of one template are in memory at a time.
-"""
+"""Sentences that differ between two versions, matched by the ids of their templates and phrases."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from holisticbias.compile.columns import Bools, Int64s, surround
-from holisticbias.compile.phrases import Sentences, is_noun
-from holisticbias.terms.entries import Template
-from holisticbias.terms.grammar import fill, split_template
+from holisticbias.compile.phrases import named_phrases
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import ArticleRule, Template
+from holisticbias.terms.grammar import ADJECTIVE, fill, split_template
 
 Kind = Literal["added", "changed", "gone"]
+Slot = tuple[str, bool] | None
+"""The text of a template, or its slot alone, and whether the slot must be a noun; null for no template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,117 +32,82 @@ class ChangedSentence:
 
 
 class _Version:
-    """The phrases of one version in memory, one row each, and its templates."""
+    """The templates of one version, and the axes and the texts of its phrases, by id."""
 
-    def __init__(self, sentences: Sentences) -> None:
-        phrases = sentences.phrases.read()
-        names = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type", "axis")
-        texts = {name: phrases[name].cast(pa.string()).combine_chunks() for name in names}
-        self.templates = sentences.templates
-        self.by_id = {template.id: template for template in sentences.templates}
-        self.texts = texts
-        self.size = phrases.num_rows
-        self._nouns: Bools = _mask(is_noun(texts["noun_phrase_type"]))
-        encoded = texts["axis"].dictionary_encode()
-        self.axes = [*encoded.dictionary.to_pylist(), None]
-        self.axis = pc.fill_null(encoded.indices, len(self.axes) - 1).to_numpy()
+    def __init__(self, held: Catalog, rule: ArticleRule) -> None:
+        self.templates = {template.id: template for template in held.templates}
+        self.axes: dict[str, str | None] = {}
+        self._all: dict[str, tuple[str, str]] = {}
+        self._with_noun: dict[str, tuple[str, str]] = {}
+        for phrase_id, axis, kind, *texts in named_phrases(held, rule):
+            self.axes[phrase_id] = axis
+            self._all[phrase_id] = texts[0], texts[1]
+            if kind != ADJECTIVE:
+                self._with_noun[phrase_id] = self._all[phrase_id]
 
-    def fitting(self, template: Template | None) -> Bools:
-        """Mask of the phrases that fill the slot of a template; no phrase fills that of no template."""
-        if template is None:
-            return np.zeros(self.size, bool)
-        return self._nouns.copy() if template.must_be_noun else np.ones(self.size, bool)
+    def fitting(self, slot: Slot) -> Mapping[str, tuple[str, str]]:
+        """The singular and the plural of each phrase that fills a slot."""
+        return {} if slot is None else self._with_noun if slot[1] else self._all
 
-    def sentence(self, template: Template, row: int) -> tuple[str, str]:
-        """The id and the text of the sentence of a template and a phrase."""
-        found = {name: str(texts[row].as_py()) for name, texts in self.texts.items()}
-        text = fill(template.text, found["noun_phrase"], found["plural_noun_phrase"])
-        return f"{template.id}/{found['phrase_id']}", text
+    def sentence(self, template_id: str, phrase_id: str) -> str:
+        """The sentence of a template and a phrase."""
+        return fill(self.templates[template_id].text, *self._all[phrase_id])
 
 
 class SentenceChanges:
     """The sentences added, changed and removed from one version to another."""
 
-    def __init__(self, old: Sentences, new: Sentences) -> None:
-        self._old, self._new = _Version(old), _Version(new)
-        place = pc.index_in(self._new.texts["phrase_id"], value_set=self._old.texts["phrase_id"])
-        self._place: Int64s = pc.fill_null(place, -1).to_numpy().astype(np.int64)
-        self._same_template: dict[str, Bools] = {}
-
-    def rows(self, kind: Kind) -> Iterator[tuple[Template, Int64s]]:
-        """Each template with the rows of its phrases: new phrases, or old phrases if the sentences are gone."""
-        templates = self._old.templates if kind == "gone" else self._new.templates
-        return ((template, self._rows_of(kind, template)) for template in templates)
+    def __init__(self, old: tuple[Catalog, ArticleRule], new: tuple[Catalog, ArticleRule]) -> None:
+        self._old, self._new = _Version(*old), _Version(*new)
+        self._found = cache(self._find)  # most templates have the same phrases
 
     def by_axis(self, kind: Kind) -> Mapping[str | None, int]:
         """Number of sentences of each axis; null for sentences without a descriptor."""
-        version = self._old if kind == "gone" else self._new
-        counts = np.zeros(len(version.axes), np.int64)
-        for _, rows in self.rows(kind):
-            counts += np.bincount(version.axis[rows], minlength=len(counts))
-        return {axis: int(count) for axis, count in zip(version.axes, counts, strict=True) if count}
+        axes, counts = self._side(kind).axes, Counter[str | None]()
+        for slots, templates in Counter(map(self._slots, self._side(kind).templates)).items():
+            for axis, phrases in Counter(axes[phrase] for phrase in self._found(kind, *slots)).items():
+                counts[axis] += phrases * templates
+        return counts
 
     def by_template(self, kind: Kind) -> Mapping[str, int]:
         """Number of sentences of each template."""
-        counts: Counter[str] = Counter()
-        for template, rows in self.rows(kind):
-            counts[template.id] += len(rows)
-        return +counts
+        counts = {template: len(self._found(kind, *self._slots(template))) for template in self._side(kind).templates}
+        return {template: count for template, count in counts.items() if count}
 
     def at(self, kind: Kind, positions: tuple[int, ...]) -> Iterator[ChangedSentence]:
         """Sentences of a kind by their positions among all of that kind; positions are sorted."""
         waiting, start = list(positions), 0
-        for template, rows in self.rows(kind):
-            while waiting and waiting[0] < start + len(rows):
-                yield self._sentence(kind, template, int(rows[waiting.pop(0) - start]))
-            if not waiting:
-                return
-            start += len(rows)
+        for template in self._side(kind).templates:
+            phrases = self._found(kind, *self._slots(template))
+            while waiting and waiting[0] < start + len(phrases):
+                phrase = phrases[waiting.pop(0) - start]
+                before = None if kind == "added" else self._old.sentence(template, phrase)
+                after = None if kind == "gone" else self._new.sentence(template, phrase)
+                yield ChangedSentence(f"{template}/{phrase}", before, after)
+            start += len(phrases)
 
-    def _rows_of(self, kind: Kind, template: Template) -> Int64s:
-        old, new = self._old.by_id.get(template.id), self._new.by_id.get(template.id)
+    def _side(self, kind: Kind) -> _Version:
+        return self._old if kind == "gone" else self._new
+
+    def _slots(self, template_id: str) -> tuple[Slot, Slot]:
+        """The slots of a template in both versions; with its texts, if these differ."""
+        old, new = self._old.templates.get(template_id), self._new.templates.get(template_id)
+        same = old is None or new is None or old.text == new.text
+        return _slot(old, same), _slot(new, same)
+
+    def _find(self, kind: Kind, old: Slot, new: Slot) -> tuple[str, ...]:
+        """The ids of the phrases whose sentences with a template are of a kind."""
         before, after = self._old.fitting(old), self._new.fitting(new)
-        shared = after & np.append(before, False)[self._place]  # a new phrase has the place -1
         if kind == "added":
-            return np.flatnonzero(after & ~shared)
+            return tuple(phrase for phrase in after if phrase not in before)
         if kind == "gone":
-            before[self._place[shared]] = False
-            return np.flatnonzero(before)
-        return np.flatnonzero(shared & self._differs(template)) if shared.any() else np.flatnonzero(shared)
-
-    def _differs(self, template: Template) -> Bools:
-        """Mask of the new phrases whose sentences with a new template have another text in the old version."""
-        old = self._old.by_id[template.id]
-        if old.text != template.text:
-            return self._compared(old, template)
-        slot = split_template(template.text)[0]
-        if slot not in self._same_template:
-            self._same_template[slot] = self._compared(old, template)
-        return self._same_template[slot]
-
-    def _compared(self, old: Template, new: Template) -> Bools:
-        rows = np.flatnonzero(self._place >= 0)
-        before = _filled(old, self._old, self._place[rows])
-        differs = np.zeros(self._new.size, bool)
-        differs[rows] = _mask(pc.not_equal(before, _filled(new, self._new, rows)))
-        return differs
-
-    def _sentence(self, kind: Kind, template: Template, row: int) -> ChangedSentence:
-        if kind == "gone":
-            sentence_id, text = self._old.sentence(template, row)
-            return ChangedSentence(sentence_id, text, None)
-        sentence_id, text = self._new.sentence(template, row)
-        if kind == "added":
-            return ChangedSentence(sentence_id, None, text)
-        _, before = self._old.sentence(self._old.by_id[template.id], int(self._place[row]))
-        return ChangedSentence(sentence_id, before, text)
+            return tuple(phrase for phrase in before if phrase not in after)
+        texts = old[0] if old else "", new[0] if new else ""
+        shared = (phrase for phrase in after if phrase in before)
+        return tuple(p for p in shared if fill(texts[0], *before[p]) != fill(texts[1], *after[p]))
 
 
-def _filled(template: Template, version: _Version, rows: Int64s) -> pa.Array:
-    slot, before, after = split_template(template.text)
-    return surround(before, version.texts[slot].take(pa.array(rows)), after)
-
-
-def _mask(values: pa.Array) -> Bools:
-    found: Bools = values.to_numpy(zero_copy_only=False)
-    return found
+def _slot(template: Template | None, alone: bool) -> Slot:
+    if template is None:
+        return None
+    return f"{{{split_template(template.text)[0]}}}" if alone else template.text, template.must_be_noun

@@ -152,9 +152,12 @@ def compile_tables(catalog: Catalog, version: str, *, whole: bool = True) -> Map
     """
     release = catalog.release(version)
     held = catalog.at(version)
-    sentences = compile_sentences(held, release.article_rule, labels=release.layout > 2)
+    phrases = compile_phrases(held, release.article_rule, labels=release.layout > 2)
+    if not phrases.blocks or not held.templates:
+        raise ReleaseError("the version would have no sentences")
+    sentences = Sentences(phrases, held.templates)
     terms = _in_memory(_terms(held, release.layout))
-    tables: dict[str, LazyTable] = {"sentences": sentences, **terms, "noun_phrases": sentences.phrases}
+    tables: dict[str, LazyTable] = {"sentences": sentences, **terms, "noun_phrases": phrases}
     if whole:
         tables |= {part.subset: sentences.of_descriptors(part.descriptors) for part in catalog.subsets}
         tables |= _in_memory(_companions(held, release.layout))
@@ -193,14 +196,3 @@ def _companions(held: Catalog, layout: int) -> Mapping[str, pa.Table]:
     }
     found = [name for name in COMPANIONS if rows[name] and layout >= WITH_PROMPTS]
     return {name: table_of(FORMS[name], rows[name], layout) for name in found}
-
-
-def compile_sentences(held: Catalog, rule: ArticleRule, *, labels: bool = False) -> Sentences:
-    """The sentences of one version's catalog; ``ReleaseError`` if it would have no sentences.
-
-    ``labels`` adds the column ``axis_label``, which sentences have from layout 3 on.
-    """
-    phrases = compile_phrases(held, rule, labels=labels)
-    if not phrases.blocks or not held.templates:
-        raise ReleaseError("the version would have no sentences")
-    return Sentences(phrases, held.templates)

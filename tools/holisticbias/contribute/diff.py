@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from holisticbias.compile.sentence_changes import ChangedSentence, Kind, SentenceChanges
-from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, Descriptor, Entry, Noun, Template
+from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, Entry
 from holisticbias.terms.file_kinds import COMPANIONS, CompanionFile
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
@@ -90,9 +89,7 @@ def compare(old: Revision, new: Revision, samples: int = 10, not_compared: tuple
     rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
     entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
     companions = tuple(_companion_counts(before, after))
-    if rules[0] == rules[1]:
-        before, after = _only_changed(before, after, {e.id for e in entries})
-    changes = SentenceChanges(compile_sentences(before, rules[0]), compile_sentences(after, rules[1]))
+    changes = SentenceChanges((before, rules[0]), (after, rules[1]))
     templates = tuple(_counts(changes.by_template))
     added, changed, gone = (sum(getattr(count, kind) for count in templates) for kind in KINDS)
     return Difference(
@@ -177,21 +174,6 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(map(_shown, value)) or "none"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[Catalog, Catalog]:
-    """Remove the descriptors whose sentences are the same in both catalogs.
-
-    If a noun or a template changed, the sentences of every descriptor changed, and all are kept.
-    """
-    entries = (entry for catalog in (before, after) for _, entry in catalog.entries())
-    if any(entry.id in changed for entry in entries if isinstance(entry, Noun | Template)):
-        return before, after
-
-    def differs(entry: Entry) -> Entry | None:
-        return None if isinstance(entry, Descriptor) and entry.id not in changed else entry
-
-    return before.changed(differs), after.changed(differs)
 
 
 def _counts(of: Callable[[Kind], Mapping[Any, int]]) -> Iterator[SentenceCount]:

@@ -1,4 +1,4 @@
-"""Sections for reviewers on each changed entry: sentences or parts, the same term elsewhere, objections."""
+"""Sections for reviewers on each changed entry: sentences or parts, objections, judgements."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,6 @@ from holisticbias.contribute.markdown import block, code, table
 from holisticbias.contribute.proposals import objections
 from holisticbias.contribute.readings import TermForm, entry_lines, forms, template_examples
 from holisticbias.contribute.revisions import Revision
-from holisticbias.rules.duplicates import fold
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Entry, Judged, Noun, Template
 from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, fill, with_article
@@ -31,7 +30,6 @@ def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Itera
         yield f"#### {code(entry.text)} {code(entry_id)}: {', '.join(changes[entry_id])}"
         if set(changes[entry_id]) - {"reassessed"}:
             yield from _shown(after, entry, new)
-            yield from _elsewhere(entries, entry)
             yield from _objections(old.catalog, entry)
         if isinstance(entry, Judged) and ("reassessed" in changes[entry_id] or entry.assessments):
             yield from _judgements(earlier.get(entry_id), entry)
@@ -67,16 +65,6 @@ def _sentences(shown: Iterable[TermForm]) -> str:
         first = (next((text for text in texts if slot in text), "") for slot in (SINGULAR_SLOT, PLURAL_SLOT))
         rows.append([code(form.name), *(code(fill(text, form.singular, form.plural)) for text in first)])
     return table(("form", "singular", "plural"), rows) if rows else "No sentence: it goes with no noun of this version."
-
-
-def _elsewhere(entries: dict[str, Entry], entry: Entry) -> Iterator[str]:
-    """The other terms and nouns with the same text."""
-    if not isinstance(entry, Descriptor | Noun):
-        return
-    others = [e for e in entries.values() if isinstance(e, Descriptor | Noun) and e.id != entry.id]
-    same = [e.id for e in others if fold(e.text) == fold(entry.text)]
-    if same:
-        yield f"The same text is in the data as {', '.join(map(code, same[:10]))}: a second axis needs a reason."
 
 
 def _objections(catalog: Catalog, entry: Entry) -> Iterator[str]:

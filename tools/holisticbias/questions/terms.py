@@ -62,8 +62,6 @@ def _ask_place(
         if ask.yes or (ask.given.get("axis") and ask.given.get("position")):
             texts.refuse(taken, text)
         if all(existing.entry.until for existing in taken):
-            for existing in same if ask.yes else ():
-                print_lines(f"{text!r} is in the data too, as {existing}.", err=True)
             return axis, position
         print_lines(f"{taken[0].entry.id} has this axis and position: choose others, or stop with Ctrl-C.", err=True)
         ask.forget("axis")

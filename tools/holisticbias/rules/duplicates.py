@@ -67,14 +67,14 @@ def _compared_with(file: EntryFile, entry: Entry) -> str:
     needs=frozenset({"locks"}),
 )
 def text_elsewhere(repository: Repository) -> Problems:
-    published = repository.published
+    new = repository.new
     held: dict[str, list[tuple[str, str]]] = {}
     current = [(file, i, d) for file, i, d in repository.of(Descriptor) if d.until is None]
     for file, _, descriptor in current:
         held.setdefault(fold(descriptor.text), []).append((descriptor.id, file.record.label))
     for file, i, descriptor in current:
         others = [other for other in held[fold(descriptor.text)] if other[1] != file.record.label]
-        if others and descriptor.id not in published:
+        if others and descriptor.id in new:
             other, label = others[0]
             message = f"{other} on the axis {label} has the text {descriptor.text!r} too."
             yield file.entry_problem(i, ("text",), message)

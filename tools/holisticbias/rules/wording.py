@@ -139,11 +139,11 @@ def capital(entry: Descriptor | Noun) -> Faults:
     needs=frozenset({"locks"}),
 )
 def article_stated(repository: Repository) -> Problems:
-    published = repository.published
+    new = repository.new
     for file, i, entry in _terms_and_nouns(repository):
         takes_one = entry.article is None and getattr(entry, "position", "") != "after" and _is_phrase(entry.text)
         short = is_abbreviation(entry.text)
-        if takes_one and article_by_sound(entry.text) is None and (short or entry.id not in published):
+        if takes_one and article_by_sound(entry.text) is None and (short or entry.id in new):
             doubt = "can be read as letters or as a word" if short else "does not show by its letters how it is heard"
             yield file.entry_problem(i, ("text",), f"{entry.text!r} {doubt}.")
 
@@ -170,19 +170,28 @@ def article_sound(entry: Descriptor | Noun) -> Faults:
     fix="correct the spelling; write a word of another language in English, unless English has borrowed it; if it is "
     "right, leave it, since reviewers decide",
     why="A spelling mistake stays in the versions that have it. The dictionary lacks many names and recent words. "
-    "Words of published entries, of entries from a publication and of judged entries are not checked.",
+    "Words of published texts are not checked, nor those of new entries that are judged or from a publication.",
     level="warning",
     needs=frozenset({"locks"}),
 )
 def unknown_word(repository: Repository) -> Problems:
-    published = repository.published
+    new, published = repository.new, repository.published
     entries = list(_terms_and_nouns(repository))
-    new = [(f, i, e) for f, i, e in entries if e.id not in published and not getattr(e, "assessments", ())]
-    unjudged = [(f, i, e) for f, i, e in new if {CONTRIBUTORS, *(s.id for s in f.record.sources)}.issuperset(e.sources)]
-    known = known_words(e.text for _, _, e in entries if e.id in published) if unjudged else frozenset()
+    unjudged = [
+        (file, i, entry)
+        for file, i, entry in entries
+        if entry.id in new and (entry.id in published or _is_of_contributors(file, entry))
+    ]
+    known = known_words(e.text for _, _, e in entries if e.id not in new) if unjudged else frozenset()
     for file, i, entry in unjudged:
         for message in () if other_language(entry.text, known) else misspelled(entry.text, known):
             yield file.entry_problem(i, ("text",), f"{message}.")
+
+
+def _is_of_contributors(file: EntryFile, entry: Descriptor | Noun) -> bool:
+    """Whether nobody has judged an entry and no publication has it."""
+    own = {CONTRIBUTORS, *(source.id for source in file.record.sources)}
+    return not getattr(entry, "assessments", ()) and own.issuperset(entry.sources)
 
 
 @rule(
@@ -194,10 +203,10 @@ def unknown_word(repository: Repository) -> Problems:
     needs=frozenset({"locks"}),
 )
 def not_english(repository: Repository) -> Problems:
-    published = repository.published
-    known = known_words(entry.text for _, _, entry in repository.entries() if entry.id in published)
+    new = repository.new
+    known = known_words(entry.text for _, _, entry in repository.entries() if entry.id not in new)
     for file, i, entry in repository.entries():
-        if isinstance(entry, Descriptor | Noun | Template | Prompt) and entry.id not in published:
+        if isinstance(entry, Descriptor | Noun | Template | Prompt) and entry.id in new:
             texts = {"text": entry.text, "continuation": getattr(entry, "continuation", None)}
             for key, text in texts.items():
                 if text is not None and other_language(re.sub(r"\{[^{}]*\}", "", text), known):

@@ -93,6 +93,17 @@ class Repository:
         return frozenset(entry for file in self.locks for entry in file.record.entries)
 
     @property
+    def new(self) -> frozenset[str]:
+        """Ids of the entries whose text no published version has."""
+        published, versions = self.published, {file.record.version for file in self.locks}
+        reworded = {
+            entry.id
+            for _, _, entry in self.entries()
+            if any(w.until not in versions and "text" in w.model_fields_set for w in entry.history)
+        }
+        return frozenset(entry.id for _, _, entry in self.entries() if entry.id not in published - reworded)
+
+    @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file except the locks."""
         return tuple(file for kind in file_kinds.MODELS for file in getattr(self, FILES.get(kind, kind)))

@@ -18,7 +18,7 @@ from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.cells import codes_of_numbers, encode, floats
 from holisticbias_eval.statistics.intervals import estimate, standard_error
-from holisticbias_eval.statistics.responses.cells import descriptor_column, number_draws, repeats_resemble
+from holisticbias_eval.statistics.responses.cells import descriptor_column, repeats_resemble
 from holisticbias_eval.statistics.tests import holm
 
 
@@ -35,13 +35,13 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The groupings of a table of answers, and the template of each row; ``draw`` numbers the rows of a cell."""
+    """The groupings of a table of answers, and the template and the cell of each row."""
 
     all: Grouping
     axes: Grouping
     descriptors: Grouping
     template: Ints
-    draw: Ints
+    cell: Ints
 
     @property
     def people(self) -> Grouping:
@@ -66,7 +66,7 @@ def read_design(answers: pa.Table) -> Design:
         Grouping(tuple({"axis": a} for a in axes), axis),
         Grouping(keys, descriptor),
         template,
-        number_draws(cell),
+        cell,
     )
 
 

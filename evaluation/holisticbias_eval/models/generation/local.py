@@ -12,10 +12,10 @@ from holisticbias_eval.models.generation.conversation import Conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending, apart
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.generation.sampling import step_seeds
-from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, decoder_start, why_not_together
+from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, why_not_together
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import each_batch, one_line_for_errors
-from holisticbias_eval.models.loading.tokenizers import context_length
+from holisticbias_eval.models.loading.tokenizers import context_length, decoder_start
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.models.sequences import equal_groups, spread
 from holisticbias_eval.progress import Notice, Progress

@@ -18,6 +18,7 @@ from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.sampling import Chooser, Words
 from holisticbias_eval.models.generation.slots import SlotCache, hidden_slots, layer_count, read_prompts, with_cache
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
+from holisticbias_eval.models.loading.tokenizers import decoder_start
 from holisticbias_eval.models.sequences import equal_groups
 
 _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken out of the cache
@@ -220,14 +221,6 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
         bos_token_id=of_model.bos_token_id,
         decoder_start_token_id=decoder_start(model),
         forced_bos_token_id=of_model.forced_bos_token_id,
-    )
-
-
-def decoder_start(model: Any) -> int | None:
-    """The token that a decoder reads first; None if the model names none."""
-    start: int | None = model.generation_config.decoder_start_token_id
-    return (
-        getattr(model.config.get_text_config(decoder=True), "decoder_start_token_id", None) if start is None else start
     )
 
 

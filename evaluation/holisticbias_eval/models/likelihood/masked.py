@@ -18,7 +18,7 @@ from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens
 from holisticbias_eval.models.model import PairScorer
-from holisticbias_eval.models.sequences import bounds, distinct_sequences, ranges
+from holisticbias_eval.models.sequences import bounds, distinct_sequences, evenly, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 _SLOTS = 4096
@@ -123,7 +123,7 @@ class MaskedScorer(Scorer):
         """Test on a few inputs whether the model's head can be computed at the masks only."""
         if self._head:
             return
-        few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
+        few = _take(inputs, evenly(len(inputs.mask), 8))
         every = partial(self._run, few, "all positions", lambda _: None)
         with one_line_for_errors(str(self.identity)):
             plain = every()

@@ -14,7 +14,7 @@ from holisticbias_eval.models.likelihood.spans import Spans, TextWindow
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import one_line_for_errors
-from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
+from holisticbias_eval.models.loading.tokenizers import context_length, decoder_start, special_tokens
 from holisticbias_eval.models.sequences import bounds, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress
 
@@ -30,12 +30,10 @@ class Seq2SeqScorer(Scorer):
         self._model = loaded.model
         self._tokenizer = loaded.tokenizer
         self._encoder = TextEncoder(loaded.tokenizer)
-        config = loaded.model.config
-        start = getattr(config, "decoder_start_token_id", None)
-        start = loaded.model.generation_config.decoder_start_token_id if start is None else start
+        start = decoder_start(loaded.model)
         if start is None:
             raise ModelError(f"{loaded.identity.name}: its configuration has no decoder_start_token_id")
-        self._lead = [int(start), *special_tokens(loaded.tokenizer, "text_target")[0]]
+        self._lead = [start, *special_tokens(loaded.tokenizer, "text_target")[0]]
         self._notice = notice
         read = " ".join(map(str, self._lead))
         settings = {"scorer": "seq2seq", "decoder_reads_first": read, **loaded.settings}

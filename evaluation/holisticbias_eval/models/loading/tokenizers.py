@@ -1,4 +1,4 @@
-"""Facts about a tokenizer: its digest, the special tokens that it puts around a text, and its chat template."""
+"""Facts about a tokenizer and what a model reads: special tokens, the chat template, the longest text."""
 
 import hashlib
 import json
@@ -95,3 +95,10 @@ def context_length(model: Any) -> int:
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     shifted = getattr(table, "padding_idx", None)
     return int(limit) - (0 if shifted is None else shifted + 1)
+
+
+def decoder_start(model: Any) -> int | None:
+    """The token that a decoder reads first; None if the model names none."""
+    config = model.config.get_text_config(decoder=True)
+    start: int | None = model.generation_config.decoder_start_token_id
+    return getattr(config, "decoder_start_token_id", None) if start is None else start

@@ -7,10 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Bools, Floats, Ints, divide
+from holisticbias_eval.arrays import Bools, Floats, Ints, Numbers, divide
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.cells import encode, floats, occurrences
+from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.tests import normal_p
 
@@ -65,6 +64,12 @@ class ResponseCells:
     def sums(self, values: Floats) -> Floats:
         """Sum rows by cell; ``values`` has shape ``[responses, ...]``."""
         return sum_cells(values, self.count)
+
+    @property
+    def means(self) -> "CellMeans":
+        """The means of the first label over the responses of each cell."""
+        every = np.arange(len(self.count))
+        return cell_means(self.values[:, 0], np.repeat(every, self.count), np.repeat(self.template, self.count))
 
     def keep(self, cells: Bools) -> "ResponseCells":
         """Only these cells; the others count as not asked about."""
@@ -130,43 +135,46 @@ def _runs(cell: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class CellMeans:
-    """The mean of each cell, and its sampling variance with its degrees of freedom: shape ``[cells]`` each.
+    """The mean of each cell, its sampling variance, and its number of responses: shape ``[cells]`` each.
 
     A cell of one response takes the pooled variance of its template, and is NaN if there is none.
     """
 
     mean: Floats
     variance: Floats
-    freedom: Ints
+    count: Ints
 
-    def over(self, group: Ints, size: int) -> list[tuple[float, Interval | None, int]]:
+    def over(
+        self, group: Ints, size: int, weight: Numbers | None = None
+    ) -> list[tuple[float, tuple[float, float], int]]:
         """The mean over the cells of each group with its 95% interval, and the number of cells.
 
-        ``group`` has the group of each cell, and there are ``size`` groups. The
-        cells are fixed: the interval is over other responses in the same cells. It is null if the
-        variance is not known or zero.
+        ``group`` has the group of each cell, of ``size`` groups, and ``weight`` its weight, by default 1. The cells are
+        fixed: the interval is over other responses in the same cells, by Student's t with the degrees of freedom of
+        Satterthwaite (1946). Its ends are NaN if the variance is not known or
+        zero, and without two responses in a cell.
         """
-        count = np.bincount(group, minlength=size)
-        mean = divide(np.bincount(group, weights=self.mean, minlength=size), count)
-        error = divide(np.sqrt(np.bincount(group, weights=self.variance, minlength=size)), count)
-        freedom = np.bincount(group, weights=self.freedom, minlength=size)
-        margin = np.where(freedom > 0, t_quantile(freedom), np.nan) * error
-        return [
-            (m, Interval.between(max(m - d, 0.0), min(m + d, 1.0)) if d > 0 else None, n)
-            for m, d, n in zip(mean.tolist(), margin.tolist(), count.tolist(), strict=True)
-        ]
+        weight = np.ones(len(group)) if weight is None else weight
+        used = weight > 0
+        parts, at, freedom = (weight**2 * self.variance)[used], group[used], self.count[used] - 1
+        sums = (weight[used], (weight * self.mean)[used], parts, parts**2 / np.maximum(freedom, 1), freedom)
+        total, summed, variance, squares, known = (np.bincount(at, part, size) for part in sums)
+        quantile = np.where(known > 0, t_quantile(divide(variance**2, squares)), np.nan)
+        mean, margin = divide(summed, total), divide(quantile * np.sqrt(variance), total)
+        ends = zip((mean - margin).tolist(), (mean + margin).tolist(), strict=True)
+        return list(zip(mean.tolist(), ends, np.bincount(at, minlength=size).tolist(), strict=True))
 
 
-def cell_means(cells: ResponseCells) -> CellMeans:
-    """The means of the first label over the responses of each cell."""
-    values, count = cells.values[:, 0], cells.count
-    mean = cells.sums(values) / count
-    squares = cells.sums((values - np.repeat(mean, count)) ** 2)
-    freedom = count - 1
-    size = len(cells.templates)
-    pooled = divide(*(np.bincount(cells.template, weights=w, minlength=size) for w in (squares, freedom)))
-    variance = np.where(count > 1, divide(squares, freedom), pooled[cells.template]) / count
-    return CellMeans(mean, variance, freedom)
+def cell_means(values: Floats, cell: Ints, template: Ints) -> CellMeans:
+    """The means of the values of each cell, which is in one template; the arguments have shape ``[rows]``."""
+    count = np.bincount(cell)
+    of_cell = np.zeros(len(count), np.int64)
+    of_cell[cell] = template
+    mean, freedom = divide(np.bincount(cell, values), count), np.maximum(count - 1, 0)
+    squares = np.bincount(cell, (values - mean[cell]) ** 2)
+    pooled = divide(*(np.bincount(of_cell, weights) for weights in (squares, freedom)))
+    variance = np.where(freedom > 0, divide(squares, freedom), pooled[of_cell])
+    return CellMeans(mean, divide(variance, count), count)
 
 
 _EVIDENT = 2.0
@@ -190,33 +198,6 @@ def repeats_resemble(values: Iterable[Floats], cell: Ints, first: Ints) -> bool:
     products = products[~np.isnan(products)]
     error = products.std(ddof=1) / np.sqrt(len(products)) if len(products) > 1 else np.nan
     return bool(products.mean() > _EVIDENT * error) if error > 0 else False
-
-
-_MOST_DRAWS = 50
-
-
-def number_draws(cell: Ints) -> Ints:
-    """Number the rows of each cell from 0: shape ``[rows]``. From 50 on the numbers start again."""
-    return occurrences(cell).astype(np.int64) % _MOST_DRAWS
-
-
-def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> tuple[Floats, Floats, Floats]:
-    """Means of groups, and both ends of intervals from the jackknife over draws with Student's t: ``[groups]`` each.
-
-    They are NaN without rows, intervals also without two draws. The arguments have shape ``[rows]``. A draw holds one
-    response for each cell of the design, so leaving out one at a time keeps the design balanced.
-    """
-    draws = int(draw.max(initial=-1)) + 1
-    place, size = group * max(draws, 1) + draw, groups * max(draws, 1)
-    sums = np.bincount(place, values, size).reshape(groups, -1)
-    rows = np.bincount(place, minlength=size).reshape(groups, -1)
-    total, count, used = sums.sum(axis=1), rows.sum(axis=1), (rows > 0).sum(axis=1)
-    mean = divide(total, count)
-    without = np.where(rows > 0, divide(total[:, None] - sums, count[:, None] - rows), np.nan)
-    centre = divide(np.nansum(without, axis=1), used)
-    variance = divide(used - 1, used) * np.nansum((without - centre[:, None]) ** 2, axis=1)
-    margin = np.where(used > 1, t_quantile(used - 1) * np.sqrt(variance), np.nan)
-    return mean, mean - margin, mean + margin
 
 
 def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -> Floats:
