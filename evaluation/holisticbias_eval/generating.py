@@ -189,6 +189,8 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     if drawing.where:
         raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {file}")
     requests = read_prompts(file, drawing.per_cell, drawing.limit)
-    about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
+    path = Path(prompts).resolve()
+    about = {"release": None, "prompts": path.name, "prompts_sha256": file_sha256(file)}
     settings = {name: drawing.settings[name] for name in ("prompts_per_cell", "prompts_limit")}
-    return f"on-{file_name(file.stem)}", requests, {**about, "generation": settings}, None
+    name = file_name(path.name if path.is_dir() else path.stem)
+    return f"on-{name}", requests, {**about, "generation": settings}, None

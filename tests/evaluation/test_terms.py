@@ -108,6 +108,8 @@ def test_a_classifier_is_audited_on_terms_that_share_nouns(terms_release: Releas
     }  # fmt: skip
     with pytest.raises(SelectionError, match="no noun goes with all of these descriptors"):
         audit_texts(terms_release, {GIRLISH, BOYISH})
+    with pytest.raises(SelectionError, match="a classifier cannot be audited on one"):
+        audit_texts(terms_release, {GIRLISH, AMPUTEE})
 
 
 def test_a_noun_itself_has_a_contrast_with_the_others_of_its_kind_and_no_test() -> None:

@@ -85,7 +85,7 @@ def check_terms() -> Iterator[str]:
     encoded = Encoder(loaded.tokenizer, 256).encode(pa.table({"text": list(texts)})).texts
     inputs = Collator(loaded.tokenizer)(encoded)
     offsets = torch.zeros(*inputs["input_ids"].shape, 2, dtype=torch.long)
-    batch = TokenBatch(texts, inputs["input_ids"], inputs["attention_mask"], offsets)
+    batch = TokenBatch(texts, inputs["input_ids"], inputs["attention_mask"], offsets, 256)
     reader = TermReader(GroupTask(read_specification(str(SPECIFICATION)), GROUPS), loaded.tokenizer)
     prepared = reader.prepare(batch)
     assert reader.compared == len(places), reader.skipped

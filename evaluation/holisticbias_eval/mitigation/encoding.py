@@ -99,13 +99,14 @@ class Encoder:
 class Collator:
     """Makes a batch of encoded texts, padded at the end, and what the ``auxiliary`` loss needs to know of it.
 
+    ``window`` is the number of tokens that the model can read, for that loss.
     The token that fills the padding has no influence: it is not attended to and not learned.
     """
 
-    def __init__(self, tokenizer: Any, auxiliary: AuxiliaryLoss | None = None) -> None:
+    def __init__(self, tokenizer: Any, auxiliary: AuxiliaryLoss | None = None, window: int = 0) -> None:
         known = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
         self._filler = next(token for token in known if token is not None)
-        self.auxiliary = auxiliary
+        self.auxiliary, self._window = auxiliary, window
 
     def __call__(self, texts: Sequence[EncodedText]) -> dict[str, Any]:
         """``input_ids``, ``attention_mask`` and ``labels``, ``[texts, tokens]``, and ``prepared`` for the auxiliary."""
@@ -114,6 +115,7 @@ class Collator:
         prepared: Mapping[str, Tensor] = {}
         if self.auxiliary is not None:
             offsets = padded([one.offsets for one in texts], (0, 0))
-            prepared = self.auxiliary.prepare(TokenBatch([one.text for one in texts], ids, mask, offsets))
+            batch = TokenBatch([one.text for one in texts], ids, mask, offsets, self._window)
+            prepared = self.auxiliary.prepare(batch)
         labels = padded([one.labels for one in texts], IGNORED)
         return {"input_ids": ids, "attention_mask": mask, "labels": labels, "prepared": dict(prepared)}

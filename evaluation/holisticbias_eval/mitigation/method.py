@@ -70,13 +70,15 @@ class TokenBatch:
     """A batch of texts as tokens, padded at the end.
 
     ``texts`` are whole: the context and the text to learn. ``input_ids`` and ``attention_mask``: ``[texts, tokens]``;
-    ``offsets``: ``[texts, tokens, 2]``, the characters of each token, empty for padding and special tokens.
+    ``offsets``: ``[texts, tokens, 2]``, the characters of each token, empty for padding and special tokens. The model
+    can read ``window`` tokens.
     """
 
     texts: Sequence[str]
     input_ids: Tensor
     attention_mask: Tensor
     offsets: Tensor
+    window: int
 
 
 class AuxiliaryLoss(ABC):

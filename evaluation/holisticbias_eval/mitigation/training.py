@@ -77,14 +77,15 @@ def train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folde
 
         from holisticbias_eval.mitigation.loop import Loop
 
-        encoder = Encoder(loaded.tokenizer, context_length(loaded.model), lesson.opening)
+        window = context_length(loaded.model)
+        encoder = Encoder(loaded.tokenizer, window, lesson.opening)
         learned, validated = encoder.encode(lesson.texts), encoder.encode(lesson.validation)
         _check(learned, validated, settings, display)
         set_seed(settings.seed)
         model = _with_adapters(loaded.model, settings.lora_rank)
         folder.mkdir(parents=True, exist_ok=True)
         start = newest_checkpoint(folder)
-        collator = Collator(loaded.tokenizer, lesson.auxiliary())
+        collator = Collator(loaded.tokenizer, lesson.auxiliary(), window)
         counts = _count(collator, learned, settings, display)
         loop = Loop(model, learned.texts, validated.texts, collator, settings, folder)
     with _training():

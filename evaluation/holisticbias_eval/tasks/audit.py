@@ -31,11 +31,14 @@ def audit_texts(
     first that go with every one of these descriptors, neutral nouns before
     others. Terms that share no noun with the others (descriptors of one gender, nouns that stand alone) are left
     out, unless there are no others. Returns the columns ``COLUMNS`` and ``plural``, the plural of the
-    descriptor's entry or null. Raises ``SelectionError`` if no sentence is left.
+    descriptor's entry or null. Raises ``SelectionError`` if no sentence is left, or one descriptor of several.
     """
     sentences = select_sentences(release.sentences)
     wanted = {"descriptor_id": descriptors, "template_id": templates}
-    sentences = _comparable(having(sentences, {name: ids for name, ids in wanted.items() if ids is not None}))
+    asked = having(sentences, {name: ids for name, ids in wanted.items() if ids is not None})
+    sentences = _comparable(asked)
+    if len(sentences["descriptor_id"].unique()) < min(2, len(asked["descriptor_id"].unique())):
+        raise SelectionError("these descriptors do not go with the same nouns: a classifier cannot be audited on one")
     sentences = having(sentences, {"noun_id": _common_nouns(sentences)[:nouns]})
     if not sentences.num_rows:
         raise SelectionError("no noun goes with all of these descriptors: a classifier cannot be audited on them")

@@ -1,6 +1,5 @@
 """Prompts drawn from a release's sentences, to which a model responds (Smith et al. 2022, A.3 to A.5)."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,14 +10,12 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.frame import MITIGATION
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
-from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field
@@ -75,16 +72,9 @@ class ResponsesTask(RespondingTask):
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the classifiers of the measures."""
-        asked = given.read(GivenResponses).responses is None
-        own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
+        shipped = given.shipped(RESPONDER) if given.read(GivenResponses).responses is None else None
         release, _ = source.content
-        return find_response_reading(own, release, given)
-
-
-def _own_classifiers(model: str) -> Mapping[str, str]:
-    """The classifiers of a calibration model, or of a model that a mitigation trained from one."""
-    base = read_recorded(Path(model) / MITIGATION).base_model or model
-    return SHIPPED[base].classifiers if base in SHIPPED else {}
+        return find_response_reading(shipped.classifiers if shipped else {}, release, given)
 
 
 _TEXTS = ("noun", "noun_id", "noun_gender", "noun_phrase_type", "variants", "prompt", "persona", "reasoning")

@@ -13,12 +13,14 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.engines import M, stored
+from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import ModelSource, is_altered
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import Stage, find_store
 from holisticbias_eval.progress import Display
+from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
 from holisticbias_eval.tasks.requests import TaskRequests
@@ -60,10 +62,21 @@ class Given:
         """The settings with which a model runs, without the role in a chat that only scores have."""
         return read_settings(ModelSettings, self.values, without=("chat",))
 
+    def shipped(self, default: str = EMBEDDED_MODEL) -> Shipped | None:
+        """The calibration model that is asked, by default this one, or from which a mitigation trained the model.
+
+        None for other models, and for those behind a server.
+        """
+        if self.running.engine == "api":
+            return None
+        name = self.model_name or default
+        return SHIPPED.get(read_recorded(Path(name) / MITIGATION).base_model or name)
+
     @property
     def own_release(self) -> str | None:
-        """The version whose words the model knows; None if there is none, or the model is behind a server."""
-        return None if self.running.engine == "api" else default_release(self.model_name)
+        """The version whose words the model knows; None if there is none."""
+        shipped = self.shipped()
+        return shipped.release if shipped else None
 
     def release(self, default: ReleaseSource = None, *, small: bool = False) -> Release:
         """Open the release that was named, else ``default``, else the newest published version, or its small part."""

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.generating import GENERATION, Generation, prepare_answers
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
+from holisticbias_eval.models.generation.frame import MITIGATION
+from holisticbias_eval.prompts.prompt_sources import COLLECTED
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 from quiet import QUIET
@@ -140,3 +144,17 @@ def test_the_small_part_has_a_default_folder_of_its_own() -> None:
 def test_nothing_is_known_of_a_servers_model(model: str | None, engine: str, release: str | None) -> None:
     """A server may give any of its models the name of a calibration model."""
     assert Given(model, None, {"engine": engine, "api_base": "http://localhost/v1"}, (), QUIET).own_release == release
+
+
+def test_a_model_that_a_mitigation_trained_is_asked_as_the_calibration_model_is(tmp_path: Path) -> None:
+    (tmp_path / MITIGATION).write_text(json.dumps({"base_model": {"name": RESPONDER}}), "utf-8")
+    given = Given(str(tmp_path), None, {}, (), QUIET)
+    assert given.own_release == "1.0.0"
+    assert given.shipped() is SHIPPED[RESPONDER]
+
+
+def test_the_prompts_of_a_collection_are_named_after_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    pq.write_table(pa.table({"prompt": ["Hello."]}), tmp_path / "own" / COLLECTED)
+    prepared = prepare_answers(None, None, {"prompts": str(tmp_path / "own")}, QUIET)
+    assert (prepared.name, prepared.generation.prompts) == ("embedded-responder-on-own", "own")

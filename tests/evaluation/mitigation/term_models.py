@@ -41,7 +41,7 @@ def make_tokenizer(kind: str) -> Any:
     )
     tokenizer.train_from_iterator(["I met a blicket or an elmer, and stads.", *TEXTS[:2]] * 3, trainer)
     names = zip(("bos_token", "eos_token", "pad_token", "unk_token"), SPECIAL, strict=True)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **dict(names))
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(names))
 
 
 def make_batch(tokenizer: Any, texts: Sequence[str], *, side: str = "right", opened: bool = True) -> TokenBatch:
@@ -61,6 +61,7 @@ def make_batch(tokenizer: Any, texts: Sequence[str], *, side: str = "right", ope
         torch.tensor([padded(row, tokenizer.pad_token_id) for row in rows]),
         torch.tensor([padded([1] * len(row), 0) for row in rows]),
         torch.tensor([padded(place, (0, 0)) for place in places]),
+        128,
     )
 
 

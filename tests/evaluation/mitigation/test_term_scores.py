@@ -108,9 +108,8 @@ def test_cut_texts_and_small_windows() -> None:
     reader = TermReader(TASK, tokenizer)
     reader.prepare(cut)
     assert (reader.compared, dict(reader.skipped)) == (1, {"cut off with the end of its text": 1})
-    tokenizer.model_max_length = 4
     reader = TermReader(TASK, tokenizer)
-    reader.prepare(batch)
+    reader.prepare(replace(batch, window=4))
     assert (reader.compared, sum(reader.skipped.values())) == (0, 2)
 
 

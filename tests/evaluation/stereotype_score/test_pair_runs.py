@@ -23,7 +23,9 @@ from holisticbias_eval.report.leaderboard import render_leaderboard
 from holisticbias_eval.results.registry import RegistryEntry, add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.record import SentencesRecord
+from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.pair_modes import pair_requests
+from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 from known import ignore
 from quiet import QUIET
@@ -267,3 +269,12 @@ def test_the_page_shows_yield_and_quality(folder: Path, tmp_path: Path) -> None:
     release = read_run(folder).result.signature.release
     assert release.title == f"the pairs “{tmp_path.name}”"
     assert release.short_name.startswith("pairs-")
+
+
+def test_a_run_is_named_after_the_folder_of_its_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = {"specification": "own.x", "attribute": "calm", "sentence": "A wug.", "other_sentence": "A dax."}
+    (tmp_path / "own").mkdir()
+    pq.write_table(pa.Table.from_pylist([{**pair, "stereotyped": "sentence"}]), tmp_path / "own" / "pairs.parquet")
+    monkeypatch.chdir(tmp_path / "own")
+    given = Given(None, None, {"pairs": Path()}, ("stereotype_score",), QUIET)
+    assert TASKS["pairs"].source(given).name == "on-own"

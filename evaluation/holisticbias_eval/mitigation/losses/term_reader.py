@@ -38,7 +38,7 @@ class TermReader:
         for row, texts in choices:
             mask = batch.attention_mask[row]
             ids, positions = batch.input_ids[row][mask > 0].tolist(), mask.nonzero()[:, 0].tolist()
-            first, terms, reason = self._terms(ids, texts, [next(encoded) for _ in texts])
+            first, terms, reason = self._terms(ids, texts, [next(encoded) for _ in texts], batch.window)
             if reason:
                 self.skipped[reason] += 1
                 continue
@@ -60,7 +60,7 @@ class TermReader:
                 yield [Alternative(text, mention.start, mention.stop), *offered]
 
     def _terms(
-        self, ids: Sequence[int], texts: Sequence["Alternative"], tokens: Sequence["TextTokens"]
+        self, ids: Sequence[int], texts: Sequence["Alternative"], tokens: Sequence["TextTokens"], window: int
     ) -> tuple[int, Sequence[tuple[int, ...]], str]:
         """The number of a row's tokens before the term, the terms' tokens, and the reason not to compare them."""
         head, terms = align(tokens, [(made.start, made.stop) for made in texts])
@@ -71,9 +71,7 @@ class TermReader:
             "its text has other tokens in the batch": lead is None,
             "no token before the term": first == 0,
             CUT: first + len(own) > len(ids),
-            "another term is too long for the model's window": (
-                first + max(map(len, others)) - 1 > self._tokenizer.model_max_length
-            ),
+            "another term is too long for the model's window": first + max(map(len, others)) - 1 > window,
             "a term is unknown to the tokenizer": any(self._tokenizer.unk_token_id in term for term in others),
         }
         return first, terms, next((reason for reason, holds in reasons.items() if holds), "")

@@ -64,10 +64,3 @@ SHIPPED: Mapping[str, Shipped] = {
     )
 }
 """The calibration models by name."""
-
-
-def default_release(model: str | None) -> str | None:
-    """The version on which a model is measured by default: its own; None, the newest published, for other models."""
-    if model is None:
-        return RELEASE
-    return SHIPPED[model].release if model in SHIPPED else None
