@@ -11,10 +11,9 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError, ModelError, SelectionError
 from holisticbias_eval.measures import MEASURES, find_measure
-from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.machine import machine, package_versions
-from holisticbias_eval.models.trial import TrialPlan
+from holisticbias_eval.models.trial import Plan
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
@@ -240,7 +239,7 @@ def evaluations(
 
 def plans(
     model: ModelSource, release: ReleaseSource, measures: Sequence[str] | None, values: Values, display: Display
-) -> Iterator[Plan | TrialPlan]:
+) -> Iterator[Plan]:
     """Yield for each run how much there is to ask and how long it would take; nothing is written.
 
     Raises ``EvaluationError`` if the engine cannot count its work, and for measures that are not of likelihoods or

@@ -53,7 +53,7 @@ def test_a_folder_in_several_shards_is_evaluated(invoke: Invoke, tiny_gpt2: Path
     assert not (tmp_path / "store").exists()
     invoke.printed("evaluate", *arguments, "--out", tmp_path / "run")
     planned = invoke.printed("evaluate", *arguments, "--dry-run")
-    assert planned == f"0 of {count} texts to score: all have scores in the store\n"
+    assert planned == f"0 of {count} texts to score: all are in the store\n"
     shutil.rmtree(next((tmp_path / "store" / "intersections").glob("*-00001")))
     planned = invoke.printed("evaluate", *arguments, "--dry-run")
     assert planned.startswith(f"{len(shards[1]['text'].unique())} of {count} texts to score: ")

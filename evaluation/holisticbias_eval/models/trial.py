@@ -1,87 +1,105 @@
-"""Plan a run of responses or pairs: count what the store lacks, and time a few."""
+"""Plans of runs: what the store lacks, and how long it takes, from a few answers that are timed."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
 
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.models.likelihood.scorer import Work
 from holisticbias_eval.models.sequences import evenly
 from holisticbias_eval.progress import duration
 
-_FIRST, _BATCH = 8, 64
+Clock = Callable[[], float]
+_FIRST, _LEAST = 8, 64
 """The rows that are asked first, and those of a batch, which take less time for each row."""
-_ENOUGH, _SLOW = 1.0, 5.0
-"""Seconds that are enough to know the speed of a batch, and after which no more rows are asked."""
+_ENOUGH, _AIM, _SLOW = 0.5, 1.0, 5.0
+"""Seconds that are enough to know the speed, that a trial should take at most, and after which no more is asked."""
 _SPREAD = 0.6
 """How far the speed of a whole run is from that of a trial: its batches are larger, and rows differ in length."""
 _LONG = 600.0
 """Seconds from which a run has advice, and that a shorter run takes."""
 
 
-def time_range(seconds: tuple[float, float]) -> str:
-    """A range of seconds in words."""
-    low, high = map(duration, seconds)
-    return low if low == high else f"{low} to {high}"
-
-
-def shortening(ways: Mapping[str, str], usable: Collection[str], answers: str) -> str:
-    """Advice to shorten a run by ``--small`` or one of ``ways``; empty if none of these settings is ``usable``."""
-    words = [said for name, said in {"small": "--small (100 descriptors)", **ways}.items() if name in usable]
-    if not words:
-        return ""
-    return f"To shorten it: {', or '.join(words)}; finished {answers} are kept, and a longer run continues from them"
-
-
 @dataclass(frozen=True, slots=True)
-class TrialPlan:
+class Plan:
     """The number of answers of a run, how many are missing, and the range of the seconds that these take.
 
-    ``what`` names them with what is done, such as "responses to write". ``shorter`` names the settings that would
-    shorten the run.
+    ``what`` names them with what is done, such as "responses to write". ``work`` is that of scoring, which is ``exact``
+    if it was counted, not estimated; ``counted`` says whether the answers were. ``shorter`` names the settings that
+    would shorten the run.
     """
 
     what: str
     count: int
     missing: int
     seconds: tuple[float, float]
+    work: Work | None = None
+    exact: bool = True
+    counted: bool = True
     shorter: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        asked = f"{self.missing:,} of {self.count:,} {self.what}"
+        about = "" if self.counted else "about "
         if not self.missing:
-            return f"{asked}: all are in the store"
-        return f"{asked}: {time_range(self.seconds)}"
+            return f"0 of {about}{self.count:,} {self.what}: all are in the store"
+        low, high = map(duration, self.seconds)
+        takes = low if low == high else f"{low} to {high}"
+        if self.work is not None:
+            tokens = "about " if self.counted and not self.exact else ""
+            takes = f"{tokens}{self.work.tokens:,} tokens, {self.work.forward:,} of them forward tokens; {takes}"
+        return f"{about}{self.missing:,} of {self.count:,} {self.what}: {takes}"
+
+    def of(self, count: int, missing: int) -> Self:
+        """The plan of more answers like these."""
+        ratio = missing / max(1, self.missing)
+        work = self.work and Work(round(ratio * self.work.tokens), round(ratio * self.work.forward))
+        seconds = ratio * self.seconds[0], ratio * self.seconds[1]
+        exact = ratio in (0, 1) and self.exact
+        return replace(self, count=count, missing=missing, seconds=seconds, work=work, exact=exact)
 
     def advice(self) -> str:
         """Ways to shorten the run; empty if it is short, or nothing shortens it."""
-        fewer = max(1, int(self.missing * _LONG / max(self.seconds[1], 1e-9)))
-        fewer -= fewer % 10 ** (len(str(fewer)) - 1)
         if self.seconds[1] <= _LONG:
             return ""
-        return shortening({"limit": f"--limit {fewer} (at most {duration(_LONG)})"}, self.shorter, "answers")
+        fewer = max(1, int(self.missing * _LONG / self.seconds[1]))
+        fewer -= fewer % 10 ** (len(str(fewer)) - 1)
+        ways = {
+            "small": "--small (100 descriptors)",
+            "where": "--where KEY=VALUE (only some)",
+            "limit": f"--limit {fewer} (at most {duration(_LONG)})",
+        }
+        words = [said for name, said in ways.items() if name in self.shorter]
+        if not words:
+            return ""
+        return f"To shorten it: {', or '.join(words)}; finished answers are kept, and a longer run continues from them"
 
 
 def plan_trial(
-    what: str,
-    count: int,
-    missing: Ints,
-    ask: Callable[[Ints], object],
-    clock: Callable[[], float] = time.perf_counter,
-) -> TrialPlan:
+    what: str, count: int, missing: Ints, ask: Callable[[Ints], object], clock: Clock = time.perf_counter
+) -> Plan:
     """Plan the answers to ``missing`` rows from the time that a few of them take, at equal distances.
 
-    ``ask`` asks rows and keeps nothing. The first rows take longer than others: they only tell how many to ask, unless
-    the model is slow.
+    ``ask`` asks rows and keeps nothing.
     """
-    number = _FIRST
+    asked, taken = 0, 0.0
+    if len(missing):
+        asked, taken = timed(lambda n: ask(missing[evenly(len(missing), n)]), len(missing), _FIRST, _LEAST, clock)
+    seconds = taken * len(missing) / max(1, asked)
+    return Plan(what, count, len(missing), (seconds / (1 + _SPREAD), seconds * (1 + _SPREAD)))
+
+
+def timed(ask: Callable[[int], object], most: int, first: int, least: int, clock: Clock) -> tuple[int, float]:
+    """How many are asked in about a second, at least ``least`` unless that is slow, and the seconds that they take.
+
+    The first that a model answers take longer, and few take longer than many, for each: the ``first`` only tell how
+    many to ask, unless the model is slow.
+    """
+    count = min(first, most)
     while True:
-        rows = missing[evenly(len(missing), number)]
         start = clock()
-        if len(rows):
-            ask(rows)
-        taken = clock() - start
-        if taken > _SLOW or len(rows) == len(missing) or (number >= _BATCH and taken > _ENOUGH):
-            break
-        number = max(_BATCH, int(number * _ENOUGH / max(taken, 1e-6)) if number >= _BATCH else 0)
-    seconds = taken * len(missing) / max(1, len(rows))
-    return TrialPlan(what, count, len(missing), (seconds / (1 + _SPREAD), seconds * (1 + _SPREAD)))
+        ask(count)
+        seconds = clock() - start
+        if seconds > _SLOW or count >= most or (count >= least and seconds > _ENOUGH):
+            return count, seconds
+        count = min(most, max(least, int(count * _AIM / max(seconds, 1e-6))))

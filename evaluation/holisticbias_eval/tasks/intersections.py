@@ -12,10 +12,11 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.engines import stored
-from holisticbias_eval.models.likelihood.plan import Plan, plan_work
+from holisticbias_eval.models.likelihood.plan import WHAT, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work, score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans, TextRows, unique_spans, whole
 from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.models.trial import Plan
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.intersections import read_shards
@@ -56,7 +57,7 @@ class ShardRequests(TaskRequests):
 
     def plan(self, display: Display) -> Plan:
         """Count the texts that are not scored yet; their work and time follow from the first shard with such texts."""
-        texts, missing, first = 0, 0, Plan(0, 0, Work(0, 0), (0.0, 0.0))
+        texts, missing, first = 0, 0, Plan(WHAT, 0, 0, (0.0, 0.0), Work(0, 0))
         with display.progress("Finding the texts that are not scored yet", self.count) as counted:
             for shard, distinct, _, scorer in self._shards():
                 blocks = scorer.blocks(distinct)

@@ -8,11 +8,10 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.likelihood.masked import OneMaskScorer
-from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.models.store.shards import ShardStore, stored_values
-from holisticbias_eval.models.trial import TrialPlan, plan_trial
+from holisticbias_eval.models.trial import Plan, plan_trial
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.pairs import (
     SCORES,
@@ -64,7 +63,7 @@ class PairRequests(TaskRequests):
             scores = stored_values(self.store, distinct, 2, compute, advance)
         return Answered(self.made(scores[which]))
 
-    def plan(self, display: Display) -> Plan | TrialPlan:
+    def plan(self, display: Display) -> Plan:
         """Count the pairs to score, and estimate how long they take; raises ``EvaluationError`` for a server."""
         scorer = self.scorer
         if not isinstance(scorer, OneMaskScorer):

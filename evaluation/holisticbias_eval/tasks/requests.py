@@ -9,9 +9,8 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
-from holisticbias_eval.models.trial import TrialPlan
+from holisticbias_eval.models.trial import Plan
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
 
@@ -67,6 +66,6 @@ class TaskRequests(ABC):
     def answer(self, display: Display) -> Answered:
         """Ask the model."""
 
-    def plan(self, display: Display) -> Plan | TrialPlan:
+    def plan(self, display: Display) -> Plan:
         """Count the work and estimate its time; raises ``EvaluationError`` if that is not possible."""
         raise EvaluationError(f"--dry-run cannot count {self.uncounted}: leave --dry-run out")

@@ -16,7 +16,7 @@ from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, respond_all, unique_requests
 from holisticbias_eval.models.model import GivenModel, ModelSignature
-from holisticbias_eval.models.trial import TrialPlan, plan_trial
+from holisticbias_eval.models.trial import Plan, plan_trial
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import lines_to_draw
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
@@ -101,7 +101,7 @@ class ResponseRequests(TaskRequests):
             made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
         return Answered(self.made(with_columns(table, made)), {"sameness": sameness})
 
-    def plan(self, display: Display) -> TrialPlan:
+    def plan(self, display: Display) -> Plan:
         """Count the responses to write, and estimate how long they take; nothing is stored."""
         generator = self.generator
         if isinstance(generator, GivenModel):
