@@ -207,6 +207,7 @@ def test_without_trust_the_figures_of_quality_have_no_interval(
         "mitigate self_chat,lmd --out o --examples c --alpha 1",
         "mitigate lmd --out o --release 1.0.0 --measure medians",
         "classify --responses r --classifier made-up.yaml --out o --classifier-api-base u",
+        "mitigate self_chat --out o --classifier made-up.yaml --classifier-api-base u",
     ],
 )
 def test_options_with_an_effect(

@@ -21,13 +21,21 @@ _SHOWN = 8
 
 def uses() -> Uses:
     """The settings that making sentences and importing them use."""
-    from holisticbias_eval.models.settings import of_model, responding_uses
-    from holisticbias_eval.settings import Keeping, Use
-    from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
+    from holisticbias_eval.models.settings import KEEPING, of_model, responding_uses
+    from holisticbias_eval.settings import Use
+    from holisticbias_eval.stereotypes.settings import CHAT_JUDGE, JUDGED, WEIGHTS, AcceptanceSettings, RequestSettings
 
-    judging = (*AcceptanceSettings.uses(), Use(Keeping), of_model("api_base"), of_model("device"))
+    judging = (
+        *AcceptanceSettings.uses(),
+        of_model("api_base", conditions=(CHAT_JUDGE,)),
+        of_model("device", conditions=(WEIGHTS,)),
+    )
     wanted = Use(RequestSettings, fields=("per_attribute", "per_group"))
-    return {"--generator": (*responding_uses(), *RequestSettings.uses(), *judging), "--import": (wanted, *judging)}
+    keeping = tuple(Use(use.settings, (JUDGED, *use.conditions), use.fields) for use in KEEPING)
+    return {
+        "--generator": (*responding_uses(), *RequestSettings.uses(), *judging),
+        "--import": (wanted, *judging, *keeping),
+    }
 
 
 @settings_command(

@@ -14,8 +14,8 @@ from holisticbias.output import new_file
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.evaluating import prepare
-from holisticbias_eval.measures.options import Judging
-from holisticbias_eval.mitigation.measuring import Measuring
+from holisticbias_eval.measures.options import CHAT_JUDGE, Judging
+from holisticbias_eval.mitigation.measuring import JUDGED_BY, Measuring
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.settings import Tagging, TrainingSettings
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
@@ -29,9 +29,11 @@ from holisticbias_eval.models.generation.conversation import (
 )
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.judging import choose_judges
+from holisticbias_eval.readers.labels import StylesReader
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given
 
 CALIBRATION: Mapping[str, Any] = {
@@ -170,8 +172,10 @@ def _responses(given: Given, loaded: LoadedModel) -> tuple[pa.Table, Signature]:
     if run is not None:
         return _responses_of_run(run, loaded, display)
     values = {**_answering(given), "control": ""}
-    if names := given.read(Judging).names:  # of styles alone
-        values["classifier"] = tuple(name for name in names if CARDS.read(name).offensive is None)
+    judged = choose_judges(JUDGED_BY, {}, judging_options(given))[StylesReader.name]
+    values["classifier"] = tuple(name for name in given.read(Judging).names if name == judged)
+    if not CHAT_JUDGE.holds(values):
+        values.pop("classifier_api_base", None)
     (asked,) = prepare(given.model, given.release_name, ["generation_bias"], values, display)
     table = asked.requests.answer(display).table
     return asked.reading.read(table, display), asked.signature

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.measures.options import Judging
+from holisticbias_eval.measures.options import CHAT_JUDGE, ClassifierServer, Judging
 from holisticbias_eval.measures.responses.styles import style_names
 from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
@@ -26,7 +26,8 @@ from holisticbias_eval.tasks.response_settings import DecodingName, Samples
 BIAS, NO_BIAS = "bias", "no_bias"
 
 
-ANSWERING = ("per_cell", "where", "decoding", "system", "separator", "continuation", "classifier")
+JUDGING = ("classifier", "classifier_api_base")
+ANSWERING = ("per_cell", "where", "decoding", "system", "separator", "continuation", *JUDGING)
 """The settings of the responses that are trained on and measured, besides the seed."""
 _ASKED = Condition(
     "without --responses and --no-measure together",
@@ -66,6 +67,7 @@ class StyleMethod(Method):
         Use(DecodingName, (_ASKED,)),
         Use(ConversationSettings, (_ASKED,), ("system", "separator", "continuation")),
         Use(Judging, (_ASKED,)),
+        Use(ClassifierServer, (_ASKED, CHAT_JUDGE)),
         Use(ReleaseName, (_ASKED,)),
         *TRAINED,
     )

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from holisticbias_eval.settings import Settings, Texts, setting
+from holisticbias_eval.settings import Condition, Settings, Texts, Values, read_settings, setting
 
 RequestForm = Literal["text", "chat", "list"]
 """How a sentence is asked for: as the continuation of a text, as a response in a chat, or as a JSON list of several."""
@@ -79,6 +79,19 @@ class AcceptanceSettings(Settings):
         if self.least_words > self.most_words:
             raise ValueError("--least-words must not exceed --most-words")
         return self
+
+
+def _engines(values: Values) -> set[str]:
+    """The engines of the classifiers of sentences."""
+    from holisticbias_eval.readers.card import CARDS
+
+    names = read_settings(AcceptanceSettings, values).classifier
+    return {CARDS.read(name.partition("=")[0]).engine for name in names}
+
+
+JUDGED = Condition("with --classifier", lambda values: bool(values.get("classifier")))
+WEIGHTS = Condition("with a --classifier of transformers", lambda values: "transformers" in _engines(values))
+CHAT_JUDGE = Condition("with a --classifier that is a chat model", lambda values: "chat" in _engines(values))
 
 
 class PairingSettings(Settings):

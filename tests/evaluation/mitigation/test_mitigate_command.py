@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,14 @@ from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_co
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.mitigation import loop, run, search
+from holisticbias_eval.mitigation import loop, responses, run, search
 from holisticbias_eval.mitigation.corpus import CorpusLessons, unknown_terms
 from holisticbias_eval.mitigation.measuring import Measuring, refuse_other_run
+from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report
 from holisticbias_eval.mitigation.record import read_mitigation
 from holisticbias_eval.mitigation.validation import perplexity_of
-from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
+from holisticbias_eval.models.embedded import GOSSIP, RESPONDER, SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.progress import Display
@@ -406,6 +407,42 @@ def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     ):
         assert refusal("lmd", "--model", model, "--out", tmp_path / "out").startswith(message)
     assert {path.name for path in tmp_path.iterdir()} == {"model.gguf", "t5", "bytes"}
+
+
+def test_classifiers_that_do_not_fit_are_refused_before_the_training(card: Callable[..., Path], tmp_path: Path) -> None:
+    judge = card(engine="chat", activation="none", model="judge-1", prompt="{text}")
+    for classifier, message in (
+        ("none", "there is no classifier 'none'"),
+        (judge, "made-up asks a chat model: give its server's address with --classifier-api-base"),
+        ("vader,calibration-styles", "--classifier: vader and calibration-styles are both for styles: name one"),
+    ):
+        given = ("--model", tmp_path / "missing", "--classifier", classifier, "--out", tmp_path / "out")
+        assert refusal("self_chat", *given).startswith(message)
+
+
+def test_responses_are_tagged_by_the_classifier_that_measures_their_styles(
+    card: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if it names an offensive label; a server is named to a chat model alone."""
+    chat = {"engine": "chat", "activation": "none", "model": "judge-1", "prompt": "{text}", "offensive": "kind"}
+    asked: list[Mapping[str, Any]] = []
+
+    def prepare(model: str, release: str, measures: Sequence[str], values: Mapping[str, Any], display: Display) -> Any:
+        asked.append(values)
+        raise MitigationError("far enough")
+
+    monkeypatch.setattr(responses, "prepare", prepare)
+    server = {"classifier_api_base": "http://localhost"}
+    for task, styles, base in (("style", "card", "http://localhost"), ("toxicity", "calibration-styles", None)):
+        judge = str(card(**chat, task=task))
+        names = (judge, "calibration-offensiveness" if task == "style" else "calibration-styles")
+        given = Given(RESPONDER, None, {"classifier": names, **server}, (), QUIET)
+        with pytest.raises(MitigationError, match="far enough"):
+            responses.ResponseLessons(given, as_loaded(tiny_model("gpt2"), tiny_tokenizer())).lesson(
+                METHODS["self_chat"]
+            )
+        assert asked[-1]["classifier"] == (judge if styles == "card" else styles,)
+        assert asked[-1].get("classifier_api_base") == base
 
 
 def test_terms_that_the_tokenizer_cannot_write_are_named() -> None:

@@ -224,6 +224,24 @@ def test_a_classifier_refuses_sentences(invoke: Invoke, asked: Asked, card: Call
 
 
 @pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--generator m --engine api --api-base http://x --device cpu", "--device is for runs with --engine local"),
+        ("--generator m --api-base http://x", "--api-base is for runs with --engine api, and for runs with a --cla"),
+        ("--generator m --no-store --store s", "--store is for runs without --no-store"),
+        ("--import s.csv --api-base http://x", "--api-base is for runs with a --classifier that is a chat model"),
+        ("--import s.csv --classifier vader=negative --device cpu", "--device is for runs with a --classifier of tra"),
+        ("--import s.csv --no-store", "--no-store is for runs with --classifier"),
+    ],
+)
+def test_settings_of_classifiers_without_effect_are_refused(
+    invoke: Invoke, out: Path, words: str, message: str
+) -> None:
+    given = ("--specification", "calibration", *words.split(), "--out", out)
+    assert message in invoke.refused("stereotypes", "sentences", *given)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--ask", "text"), "--ask text continues a text: add --api-endpoint completions"),
