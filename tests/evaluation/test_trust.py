@@ -188,3 +188,14 @@ def test_axes_of_one_share_share_a_rank() -> None:
     perplexity = np.where(np.isin(axis, ["first", "last"]), 7.0, scores["perplexity"].to_numpy())
     tied = with_column(scores, "perplexity", perplexity)
     assert ranks(measured(tied)) == {"all": (1, 1, 1), "all too": (1, 1, 1), "first": (3, 3, 3), "last": (3, 3, 3)}
+
+
+@pytest.mark.parametrize(("templates", "seed"), [(1, 10), (1, 15), (2, 14), (2, 38)])
+def test_intervals_hold_their_value(templates: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    world = World({"a": SEVEN[:3], "b": SEVEN[:3], "nonce": SEVEN[:3]}, templates=templates, nouns=4)
+    scores = world.draw(rng)
+    missing = np.where(rng.random(len(scores)) < 0.5, np.nan, scores["perplexity"].to_numpy())
+    found = measured(with_column(scores, "perplexity", pa.array(missing)))
+    of_draws = [f for f in found if not f.name.startswith("leave_one")]  # these are ranges, of other items
+    assert all(f.interval.low <= f.value <= f.interval.high for f in of_draws if f.interval and f.value is not None)

@@ -27,6 +27,11 @@ def visible(text: str, keep: str = "\n\t") -> str:
     return "".join(_escaped(c) if unicodedata.category(c) in STEERING and c not in keep else c for c in text)
 
 
+def cut(text: str, most: int) -> str:
+    """The text, or if it is longer than that its beginning and three dots."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def counted(number: int, nouns: str) -> str:
     """A number and its noun, which is given in the plural: "1 entry", "2,000 entries"."""
     return f"{number:,} {nouns if number != 1 else re.sub('ies$', 'y', nouns).removesuffix('s')}"
@@ -34,8 +39,12 @@ def counted(number: int, nouns: str) -> str:
 
 def first_and_more(texts: Sequence[str], most: int, between: str = ", ") -> str:
     """The first texts, and how many more there are: "a, b and 3 more"."""
-    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
-    return between.join(texts[:most]) + more
+    return between.join(texts[:most]) + and_more(len(texts), most, " ")
+
+
+def and_more(number: int, most: int, before: str = "") -> str:
+    """The number of texts that are not shown, "and 3 more", after ``before``; empty if all are shown."""
+    return f"{before}and {number - most:,} more" if number > most else ""
 
 
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import huggingface_hub.constants
 import pytest
@@ -22,6 +23,7 @@ from holisticbias.release import publish
 from holisticbias.release.hub import hub_address
 from holisticbias.release.publish import publish_release
 from holisticbias.release.release import Release
+from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 from loopback_hub import Fault, Hub, Repository, Stored
@@ -177,8 +179,11 @@ def test_open_release_is_exact_online_and_offline(hub: Hub, build: Build, monkey
     assert main(["verify", f"{REPO}@v0.1.0"]) == 0
     with pytest.raises(HubError, match=r"has no version 9\.9\.9 \(tag v9\.9\.9\); its tags: v0\.1\.0, v0\.2\.0"):
         open_release(f"{REPO}@9.9.9")
+    verified = Mock(wraps=verify_release)
+    monkeypatch.setattr("holisticbias.release.hub.verify_release", verified)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert open_release(f"{REPO}@0.1.0").version == "0.1.0"
+    assert verified.call_count == 1, "it reads every row"
     for version in ("0.2.0", "9.9.9"):
         with pytest.raises(HubError, match=rf"@{version} is not complete in the cache"):
             open_release(f"{REPO}@{version}")

@@ -70,12 +70,12 @@ def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Colum
     )
 
 
-def compile_phrases(held: Catalog, rule: ArticleRule, *, labels: bool) -> PhraseTable:
-    """The phrases of one version's catalog; ``labels`` adds the label of the axis to each. May be empty."""
+def compile_phrases(held: Catalog, rule: ArticleRule, layout: int) -> PhraseTable:
+    """The phrases of one version's catalog, with the columns that a layout has. May be empty."""
     descriptors = [(axis, d) for axis in held.axes for d in axis.descriptors]
     nouns = [(gender, n) for gender in held.genders for n in gender.nouns]
-    of_descriptor = column_values(DESCRIPTOR, descriptors, layout=3 if labels else 1)
-    of_noun = column_values(NOUN, nouns, layout=1)
+    of_descriptor = column_values(DESCRIPTOR, descriptors, layout)
+    of_noun = column_values(NOUN, nouns, layout)
     phrases = _phrases(descriptors, nouns, rule)
     blocks = iter(lambda: list(islice(phrases, ROWS)), [])
     return PhraseTable(tuple(_columns(block, of_descriptor, of_noun) for block in blocks))

@@ -152,7 +152,7 @@ def compile_tables(catalog: Catalog, version: str, *, whole: bool = True) -> Map
     """
     release = catalog.release(version)
     held = catalog.at(version)
-    phrases = compile_phrases(held, release.article_rule, labels=release.layout > 2)
+    phrases = compile_phrases(held, release.article_rule, release.layout)
     if not phrases.blocks or not held.templates:
         raise ReleaseError("the version would have no sentences")
     sentences = Sentences(phrases, held.templates)

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 
 from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, SentenceCount
 from holisticbias.contribute.markdown import code, collapsed, plain, table
+from holisticbias.terminal import and_more
 
 MAX_ENTRIES = 200
 COMPARABLE = {
@@ -38,7 +39,7 @@ def _text(d: Difference) -> Iterator[str]:
         if changed:
             yield f"\n{change}: {len(changed):,}"
             yield from (f"  {plain(line)}" for e in changed[:MAX_ENTRIES] for line in _entry_lines(e))
-            yield from (f"  {more}" for more in _left_out(len(changed)))
+            yield from filter(None, [and_more(len(changed), MAX_ENTRIES, "  ")])
     yield f"\nsentences: {_numbers(d.sentences)}"
     counts = [(f"axis {c.name}", c) for c in d.axes]
     counts += [(c.name if alike else f"template {c.name}", c) for c, alike in _folded(d.templates)]
@@ -72,11 +73,6 @@ def _entry_lines(e: EntryChange) -> Iterator[str]:
     yield from (f"  {key}: {before} -> {after}" for key, before, after in e.fields)
 
 
-def _left_out(size: int) -> Iterator[str]:
-    if size > MAX_ENTRIES:
-        yield f"and {size - MAX_ENTRIES:,} more"
-
-
 def _markdown(d: Difference) -> Iterator[str]:
     yield f"### {code(d.old)} to {code(d.new)}"
     yield f"Version bump: {_at_least(d)}**{d.bump}**. Sentences are {COMPARABLE[d.comparable]}."
@@ -86,7 +82,7 @@ def _markdown(d: Difference) -> Iterator[str]:
     if d.entries:
         rows = (row for e in d.entries[:MAX_ENTRIES] for row in _rows(e))
         yield table(("entry", "text", "change", "from", "to"), rows)
-        yield from _left_out(len(d.entries))
+        yield from filter(None, [and_more(len(d.entries), MAX_ENTRIES)])
     if d.sentences.added or d.sentences.changed or d.sentences.gone:
         yield _count_table("axis", (*d.axes, d.sentences))
         yield collapsed("By template", _count_table("template", [c for c, _ in _folded(d.templates)]))

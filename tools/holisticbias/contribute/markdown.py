@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from holisticbias.terminal import visible
+from holisticbias.terminal import cut, visible
 
 MAX_SHOWN = 200
 MAX_LENGTH = 60_000
@@ -11,9 +11,8 @@ MAX_LENGTH = 60_000
 
 
 def plain(text: str, most: int = MAX_SHOWN) -> str:
-    """The text as one line with escaped control characters, cut after ``most`` characters."""
-    shown = visible(text, keep="")
-    return shown if len(shown) <= most else f"{shown[:most]}…"
+    """The text as one line with escaped control characters, of at most ``most`` characters."""
+    return cut(visible(text, keep=""), most)
 
 
 def code(text: str, most: int = MAX_SHOWN) -> str:

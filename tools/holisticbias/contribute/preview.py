@@ -20,9 +20,10 @@ from holisticbias.rules import RULES
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.addresses import file_link, rule_link
 from holisticbias.source.findings import Finding, count_findings
-from holisticbias.source.folder import FOLDERS, SINGLE_FILES
+from holisticbias.source.folder import NAMES
 from holisticbias.source.layout import format_text
 from holisticbias.source.schema import json_schemas
+from holisticbias.terminal import and_more
 from holisticbias.terms.entries import QUORUM
 
 MARKER = "<!-- holisticbias preview -->"
@@ -148,8 +149,7 @@ def findings_table(findings: Sequence[Finding]) -> str:
         (code(f"{f.path}:{f.line}:{f.column}"), _rule(f.rule), code(f.message), code(f.fix))
         for f in findings[:MAX_FINDINGS]
     )
-    more = f"\n\nand {len(findings) - MAX_FINDINGS:,} more" if len(findings) > MAX_FINDINGS else ""
-    return table(("where", "rule", "problem", "fix"), rows) + more
+    return table(("where", "rule", "problem", "fix"), rows) + and_more(len(findings), MAX_FINDINGS, "\n\n")
 
 
 def _rule(rule: str) -> str:
@@ -164,7 +164,7 @@ def _layout(suggested: Sequence[Suggestion]) -> Iterator[str]:
         f"{code(s.path)}, line {s.first}{f' to {s.last}' if s.last > s.first else ''}:\n\n{block(s.lines)}"
         for s in suggested[:_MAX_SUGGESTED]
     ]
-    more = f"\n\nand {len(suggested) - _MAX_SUGGESTED:,} more" if len(suggested) > _MAX_SUGGESTED else ""
+    more = and_more(len(suggested), _MAX_SUGGESTED, "\n\n")
     yield collapsed("Lines in the layout of the files", "\n\n".join(parts) + more)
 
 
@@ -264,5 +264,5 @@ def other_files(old: Files, new: Files) -> tuple[str, ...]:
     """The changed files that are not terms; empty unless both sides are in git."""
     if new.root is None or not old.revision or not new.revision:
         return ()
-    terms = (*(f"{name}/" for name in FOLDERS), *(f"{name}.yaml" for name in SINGLE_FILES), "changes/")
-    return tuple(p for p in changed_paths(old.revision, new.revision, new.root) if not p.startswith(terms))
+    changed = changed_paths(old.revision, new.revision, new.root)
+    return tuple(path for path in changed if path.partition("/")[0] not in (*NAMES, "changes"))

@@ -7,6 +7,7 @@ from holisticbias.contribute.markdown import block, code, table
 from holisticbias.contribute.proposals import objections
 from holisticbias.contribute.readings import TermForm, entry_lines, forms, template_examples
 from holisticbias.contribute.revisions import Revision
+from holisticbias.terminal import and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Entry, Judged, Noun, Template
 from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, fill, with_article
@@ -33,8 +34,7 @@ def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Itera
             yield from _objections(old.catalog, entry)
         if isinstance(entry, Judged) and ("reassessed" in changes[entry_id] or entry.assessments):
             yield from _judgements(earlier.get(entry_id), entry)
-    if len(changes) > MAX_REVIEWED:
-        yield f"and {len(changes) - MAX_REVIEWED:,} more"
+    yield from filter(None, [and_more(len(changes), MAX_REVIEWED)])
 
 
 def _by_id(catalog: Catalog) -> dict[str, Entry]:

@@ -13,9 +13,8 @@ from holisticbias.release.source_commit import run_git
 from holisticbias.rules.language import slot
 from holisticbias.source.findings import Finding
 from holisticbias.source.folder import (
-    FOLDERS,
     LOCK_SUFFIX,
-    SINGLE_FILES,
+    NAMES,
     SourceFile,
     find_source,
     is_source,
@@ -225,8 +224,7 @@ def _term_files(name: str, commit: str, root: Path) -> Iterator[tuple[PurePosixP
 
     Blobs are read, not an archive: ``.gitattributes`` of the commit can leave files out of an archive.
     """
-    names = [*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES)]
-    listing = _git(root, "ls-tree", "-r", "-z", "--long", commit, "--", *names) or b""
+    listing = _git(root, "ls-tree", "-r", "-z", "--long", commit, "--", *NAMES) or b""
     blobs: list[tuple[PurePosixPath, str, int]] = []
     for entry in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
         about, _, file = entry.partition("\t")

@@ -41,6 +41,7 @@ from holisticbias.questions.questions import Questions
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.addresses import REPOSITORY, file_link
 from holisticbias.source.folder import find_source, read_source
+from holisticbias.terminal import cut
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Judged
 from holisticbias.terms.file_kinds import Source
@@ -259,15 +260,11 @@ def _new_source(issue: Issue, answers: Mapping[str, str]) -> Source:
     note = f"{said} Why: {why}" if len(title) > _TITLE else why
     return Source(
         id=f"issue-{issue.number}",
-        title=_cut(title, _TITLE),
+        title=cut(title, _TITLE),
         year=datetime.now(UTC).year,
         url=f"{REPOSITORY}/issues/{issue.number}",
-        note=_cut(note, _NOTE) or None,
+        note=cut(note, _NOTE) or None,
     )
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _pull_request(folder: Path, entry_id: str, issue: Issue, answers: Mapping[str, str]) -> dict[Path, str]:

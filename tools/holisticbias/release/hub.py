@@ -66,12 +66,12 @@ def fetch_release(address: Address) -> Path:
     files differ from the release.
     """
     hub = hub_library()
-    folder = _download(hub, address, again=False)
-    if verify_release(folder, address.version) and not hub.constants.HF_HUB_OFFLINE:
-        folder = _download(hub, address, again=True)
-    for finding in verify_release(folder, address.version):
-        raise ReleaseError(f"{address}: {finding}")
-    return folder
+    for again in (False,) if hub.constants.HF_HUB_OFFLINE else (False, True):
+        folder = _download(hub, address, again=again)
+        findings = verify_release(folder, address.version)
+        if not findings:
+            return folder
+    raise ReleaseError(f"{address}: {findings[0]}")
 
 
 def _download(hub: ModuleType, address: Address, *, again: bool) -> Path:

@@ -107,7 +107,7 @@ def _digest(pairs: Pairs) -> str:
     digest = hashlib.sha256()
     for entry in (*(d for _, d in pairs.descriptors), *(n for _, n in pairs.nouns), *pairs.templates):
         digest.update(entry.model_dump_json().encode())
-    labels = {axis.axis: axis.label for axis, _ in pairs.descriptors} if pairs.layout >= 3 else {}
+    labels = {axis.axis: axis.label for axis, _ in pairs.descriptors}
     digest.update(json.dumps(labels).encode())
     for array in (pairs.first, pairs.second, pairs.phrases):
         digest.update(array.tobytes())

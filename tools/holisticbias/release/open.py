@@ -21,8 +21,8 @@ from holisticbias.terms.versions import is_version
 def open_release(release: Path | str, catalog: Catalog | None = None) -> Release:
     """Open the release in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub, or compile a version.
 
-    A version such as ``"1.0.0"`` is compiled from ``catalog``, by default the installed terms. Of a folder or a
-    download it checks every file against the manifest, but reads a table only when it is used. The
+    A version such as ``"1.0.0"`` is compiled from ``catalog``, by default the installed terms. Of a folder it checks
+    every file against the manifest, but reads a table only when it is used; a download is verified whole. The
     table ``intersections`` is never read whole: see ``Release.shards``. Raises
     ``UnknownVersionError`` for an unknown version; ``ReleaseError`` if the folder is not a release, a file differs
     from the manifest, or the digests of a published version differ from its record in the

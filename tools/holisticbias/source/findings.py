@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from holisticbias.source.addresses import rule_link
-from holisticbias.terminal import counted, visible
+from holisticbias.terminal import counted, cut, visible
 from holisticbias.terms.file_kinds import Kind
 
 Level = Literal["error", "warning"]
@@ -28,9 +28,8 @@ class Finding:
 
 
 def shown(value: object) -> str:
-    """The ``repr`` of a value, cut after 60 characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    """The ``repr`` of a value, in at most 60 characters."""
+    return cut(repr(value), 60)
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from holisticbias.terminal import counted
-from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
+from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId, Text
 from holisticbias.terms.file_kinds import Source
 from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Number, Version
@@ -67,6 +67,7 @@ _MESSAGES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 def _patterns() -> Mapping[str, str]:
     """A description of each pattern of the terms' own types."""
     described = {
+        Text: "a text that is not blank",
         Id: "an id, AXIS.NAME, in lower-case letters, digits and hyphens",
         Key: "a name in lower-case letters, digits and underscores",
         SourceId: "an id in lower-case letters, digits and hyphens",

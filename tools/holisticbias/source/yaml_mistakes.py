@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from holisticbias.source.findings import Finding, Place, Rule, offset_place
 from holisticbias.source.reading_rules import YAML_CLOSED, YAML_CONFLICT, YAML_QUOTES, YAML_SPACE, YAML_SYNTAX, YAML_TAB
 from holisticbias.source.yaml_columns import lines_of_texts, wrong_columns
+from holisticbias.terminal import cut
 from holisticbias.terms import file_kinds
 
 _BEFORE = 3  # lines above the place where the parser stopped
@@ -237,7 +238,7 @@ def _not_a_key(line: str, number: int) -> Finding | None:
             message,
             "write it as the other entries: '- id: ...', then a line for each key",
         )
-    message = f"The line is neither a key with a value nor a part of a list: {_short(shown, 60)!r}."
+    message = f"The line is neither a key with a value nor a part of a list: {cut(shown, 60)!r}."
     fix = "write it as 'key: value', join it with the line above, write '# ' before it if it is a comment, or delete it"
     return YAML_SYNTAX.at((number, column), message, fix)
 
@@ -251,8 +252,8 @@ def _in_quotes(line: str) -> str:
     return f"put the value in quotes: {key}: {_short(json.dumps(value.strip(), ensure_ascii=False))}"
 
 
-def _short(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else f"{text[:most]}..."
+def _short(text: str) -> str:
+    return cut(text, 120)
 
 
 @lru_cache(maxsize=1)

@@ -25,8 +25,8 @@ _NEVER_IN_HISTORY = {"id", "assessments", *OF_VERSIONS}
 QUORUM = 2  # reviewers
 MADE_UP = "nonce"  # axis of made-up words, which describe nobody: controls
 
-Text = Annotated[str, Field(min_length=1, max_length=200)]
-Prose = Annotated[str, Field(min_length=1, max_length=2000)]
+Text = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=200)]
+Prose = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=2000)]
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
 SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]

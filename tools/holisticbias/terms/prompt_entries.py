@@ -7,8 +7,8 @@ from pydantic import Field, StrictBool
 from holisticbias.terms.entries import Entry, Id, Key, Record, SourceId, Text
 from holisticbias.terms.versions import Version, holds
 
-PageTitle = Annotated[str, Field(min_length=1, max_length=250)]
-Continuation = Annotated[str, Field(min_length=1, max_length=500)]
+PageTitle = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=250)]
+Continuation = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=500)]
 
 
 class Pages(Record):

@@ -47,10 +47,7 @@ class TrustedShare:
         If nearly all draws are equal, a few others move the mean, and with it the share, out of the middle 95%.
         """
         share = of_pairs.share_of_counts(sum(c.counts["share"] for c in self.cells))
-        ends = middle_of(np.clip(self.drawn, 0, 1))
-        if share is None or ends is None:
-            return None
-        return Interval(low=min(ends.low, share), high=max(ends.high, share))
+        return _holding(share, middle_of(np.clip(self.drawn, 0, 1)))
 
     @cached_property
     def permuted(self) -> Floats:
@@ -98,8 +95,8 @@ class TrustedShare:
             # the draws were moved to have the observed share as their mean
             nonce = np.full(1, np.nan) if self.nonce is None else self.nonce
             control = np.nan if np.isnan(nonce).all() else float(np.nanmean(nonce))
-            interval = middle_of(self.drawn - nonce)
-            yield "minus_nonce", (np.nan if observed is None else observed) - control, "share difference", interval
+            value = (np.nan if observed is None else observed) - control
+            yield "minus_nonce", value, "share difference", _holding(value, middle_of(self.drawn - nonce))
         counts = np.array([c.counts["share"] for c in self.cells])
         ranges = {
             "leave_one_noun_out": range_of(of_pairs.ratios(sum(c.left_out for c in self.cells))),
@@ -108,6 +105,13 @@ class TrustedShare:
         }
         for name, ends in ranges.items():
             yield name, observed if ends else None, "share", ends
+
+
+def _holding(value: float | None, ends: Interval | None) -> Interval | None:
+    """The interval, extended to hold the value; ``None`` without either."""
+    if value is None or ends is None or np.isnan(value):
+        return None
+    return Interval(low=min(ends.low, value), high=max(ends.high, value))
 
 
 def measure_trust(
@@ -205,8 +209,8 @@ def rank_axes(measure: str, axes: Sequence[TrustedShare]) -> Iterator[Figure]:
     for axis in order:
         places = np.sum([shares > known[axis] for shares in known.values()], axis=0) + 1.0
         low, high = np.quantile(places, MIDDLE)
-        ends = Interval(low=int(low), high=int(np.ceil(high)))
         rank = 1 + sum(share > observed[axis] for share in observed.values())
+        ends = _holding(rank, Interval(low=int(low), high=int(np.ceil(high))))
         yield make_figure(measure, "rank", {"axis": axis}, rank, "rank", len(order), interval=ends, of="share")
     for one, other in pairwise(order):
         for name, first, second in (

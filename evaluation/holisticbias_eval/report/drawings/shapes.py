@@ -180,9 +180,11 @@ def finite(values: Iterable[float | None]) -> list[float]:
 def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float] | None = None) -> ChartScale:
     """A scale in equal steps; without limits it ends at the round marks around the values.
 
-    The scale of standard deviations starts at 0.
+    The scale of standard deviations starts at 0. Limits that are equal are a value.
     """
-    low, high = limits or _range(as_shown(value, unit) for value in values)
+    low, high = limits or (0.0, 0.0)
+    if low == high:
+        low, high = _range(as_shown(value, unit) for value in limits or values)
     step = _step(high - low)
     if limits is None:
         low, high = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
