@@ -205,9 +205,9 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
         for path in filter(is_new, groups):
             content = read_editable(changed.get(path) or path.read_text("utf-8"))
             entries = content[entries_key(kind)]
-            if any(entry.get("since") != version for entry in entries):
+            target = next((other for other in groups if not is_new(other) and groups[other] == groups[path]), None)
+            if target is None or any(entry.get("since") != version for entry in entries):
                 continue
-            target = next(other for other in groups if not is_new(other) and groups[other] == groups[path])
             group = read_editable(changed.get(target) or target.read_text("utf-8"))
             for entry in entries:
                 _insert(group[entries_key(kind)], entry)
