@@ -46,6 +46,7 @@ NOT_CHOSEN = "left out by --where or --limit"
 NOT_GIVEN = "not in the responses that are given"
 BEYOND_LIMIT = "left out with --limit"
 _TERM = ("axis", "descriptor_id", "noun_id")
+_TEMPLATE = ("template_id", "template", "paraphrase_of", "opposite_of")
 Parts = Callable[[], Iterable[pa.Table]]
 """Reads the sentences again, part by part."""
 
@@ -100,9 +101,26 @@ class Selection:
         return given
 
 
-def stance_pairs(templates: Collection[str]) -> list[tuple[str, str]]:
-    """The negative and the positive template of each pair that is among these templates."""
-    return [(negative, positive) for negative, positive in OPPOSITES.items() if {negative, positive} <= {*templates}]
+def stance_opposites(templates: Sequence[Mapping[str, str | None]]) -> dict[str, str]:
+    """The key of the positive counterpart of each negative template, by its own key, if both are there.
+
+    Templates have ``template``, and perhaps ``template_id``, ``paraphrase_of`` and ``opposite_of``; see
+    ``template_key``. Without ``opposite_of`` their texts say which are opposites.
+    """
+    keys = [template_key(template) for template in templates]
+    if templates and {"template_id", "opposite_of"} <= {*templates[0]}:
+        key_of = {t["template_id"]: key for t, key in zip(templates, keys, strict=True)}
+        named = {key: t["opposite_of"] for t, key in zip(templates, keys, strict=True)}
+        found = {key: key_of.get(other, other) for key, other in named.items() if other}
+    else:
+        by_text = {t["template"]: key for t, key in zip(templates, keys, strict=True)}
+        found = {by_text[one]: by_text[other] for one, other in OPPOSITES.items() if {one, other} <= {*by_text}}
+    return {key: other for key, other in found.items() if {key, other} <= {*keys}}
+
+
+def template_key(template: Mapping[str, str | None]) -> str:
+    """The template that one paraphrases, or itself: its id, or else its text."""
+    return template.get("paraphrase_of") or template.get("template_id") or template["template"] or ""
 
 
 def select_sentences(sentences: pa.Table) -> pa.Table:
@@ -213,7 +231,7 @@ def _limited(
 
     A share of significant tests depends on the number of nouns.
     """
-    sentences, terms, templates = 0, set[tuple[str, ...]](), dict[str, str]()
+    sentences, terms, templates = 0, set[tuple[str, ...]](), dict[str, dict[str, str]]()
     before = None
     for part in (having(part, conditions) for part in parts()):
         sentences += part.num_rows
@@ -221,15 +239,16 @@ def _limited(
         if not about.equals(before):  # a compiled part has the terms of the part before, in another template
             terms.update(_distinct(about, *_TERM))
         before = about
-        for name, text in _distinct(part, "template_id", "template"):
-            templates[name] = text
+        columns = [name for name in _TEMPLATE if name in part.column_names]
+        for row in _distinct(part, *columns):
+            templates[row[0]] = dict(zip(columns, row, strict=True))
     if sentences <= limit:
         return {}
     coverage = Counter(noun for _, _, noun in terms)
     nouns = sorted(random_order(coverage, seed), key=lambda noun: -coverage[noun])
     # the templates of opposite stances, pair by pair
-    named = {text: name for name, text in templates.items()}
-    pairs = {named[positive]: named[negative] for negative, positive in stance_pairs(named)}
+    opposites = stance_opposites([*templates.values()])
+    pairs = {other: key for key, other in opposites.items() if {key, other} <= {*templates}}
     paired = [name for first in random_order(pairs, seed) for name in (first, pairs[first])]
     least = Least(min(NOUNS, len(nouns)), max(1, 2 * min(STANCES, len(pairs))))
     axes = by_axis({descriptor: axis for axis, descriptor, noun in terms if noun == nouns[0]}, seed)

@@ -169,7 +169,11 @@ def _rows(table: pa.Table, *more: str) -> Iterator[dict[str, Any]]:
 
 def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
-    selector = find_selector(lambda: map(_chosen_by, release.shards("sentences")), selection)
+
+    def parts() -> Iterator[pa.Table]:
+        return (_chosen_by(part, release.tables["templates"]) for part in release.shards("sentences"))
+
+    selector = find_selector(parts, selection)
     tried = _tried(release, selection)
     kinds, tables, phrases = Counter[str](), list[pa.Table](), list[pa.DictionaryArray]()
     for part in release.shards("sentences"):
@@ -197,10 +201,11 @@ def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSe
     return AskedSentences(sentences, together, phrase, (*never, *selector.skipped), share)
 
 
-def _chosen_by(part: pa.Table) -> pa.Table:
+def _chosen_by(part: pa.Table, templates: pa.Table) -> pa.Table:
     """The sentences of a part that are about terms, with the columns by which sentences are selected."""
     names = (*FILTERS.values(), "template", "noun_phrase_type")
-    return select_sentences(part.select([name for name in names if name in part.column_names]))
+    chosen = select_sentences(part.select([name for name in names if name in part.column_names]))
+    return with_stances(chosen, templates)
 
 
 def _tried(release: Release, selection: Selection) -> Mapping[str, Collection[str]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 
+from holisticbias.terminal import counted
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tables.content import bounded_chunks, not_utf8, split_lines
 
@@ -83,8 +84,8 @@ class CsvFile:
         if wrong:
             row = wrong[0]
             raise TableError(
-                f"{self.path}: row {row.number - 1} has {row.actual_columns} cells, but the header has "
-                f"{row.expected_columns}: {row.text[:60]!r}"
+                f"{self.path}: row {row.number - 1} has {counted(row.actual_columns, 'cells')}, but the header "
+                f"has {row.expected_columns}: {row.text[:60]!r}"
             )
 
     def _refuse_open_quote(self) -> None:

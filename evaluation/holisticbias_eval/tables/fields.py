@@ -112,7 +112,7 @@ class Field:
             row = pc.index(missing, True).as_py()
             found = str(values[row].as_py() or "").strip() or "missing"
             raise TableError(
-                f"{label}: row {row + 1}: column {name} is {found}: every row needs a value{_such_rows(count)}"
+                f"{label}: row {row + 1}: column {name} is {found}: every row needs a value{such_rows(count)}"
             )
 
     def refuse_repeated(self, label: str, values: pa.ChunkedArray | pa.Array) -> None:
@@ -160,7 +160,7 @@ class Field:
             row = pc.index(wrong, True).as_py()
             shown = _shown(values[row])
             raise TableError(
-                f"{label}: row {row + 1}: column {name} is {shown}: {wanted}{_such_rows(count)}{self._hint}"
+                f"{label}: row {row + 1}: column {name} is {shown}: {wanted}{such_rows(count)}{self._hint}"
             )
 
     @property
@@ -168,7 +168,7 @@ class Field:
         return f"; {self.hint}" if self.hint else ""
 
 
-def _such_rows(count: int) -> str:
+def such_rows(count: int) -> str:
     """The number of rows with the same fault, for the end of a message, if there are several."""
     return f" ({count:,} such rows)" if count > 1 else ""
 

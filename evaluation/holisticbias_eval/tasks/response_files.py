@@ -15,7 +15,7 @@ from holisticbias_eval.prompts.collections import GROUPED, refuse_names
 from holisticbias_eval.prompts.texts import HUMAN, MODEL
 from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.readers.judging import OFFENSIVE
-from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.fields import Field, such_rows
 from holisticbias_eval.tables.forms import Form, columns
 
 REQUIRED = ("axis", "template", "descriptor", "response")
@@ -73,8 +73,8 @@ def _refuse_partial(label: str, table: pa.Table) -> None:
     some = np.flatnonzero((present > 0) & (present < len(styles)))
     if len(some):
         raise TableError(
-            f"{label}: {len(some):,} rows have probabilities of some styles only, the first is row {some[0] + 1}: fill "
-            "in all of them, or none if the response was not judged"
+            f"{label}: row {some[0] + 1} has probabilities of some styles only: fill in all of them, or none if the "
+            f"response was not judged{such_rows(len(some))}"
         )
 
 

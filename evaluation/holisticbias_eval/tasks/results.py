@@ -92,13 +92,14 @@ class ResultsTask(Task):
         return file_source(command, program, digest, "results", {"command": command}, name="retained")
 
     def model(self, source: TaskSource, given: Given) -> GivenModel:
-        """The model as far as it is known without its weights: of a folder the digest of its file of weights."""
+        """The model as far as it is known without its weights: the digest of a GGUF file, or of a folder's weights."""
         name = given.model or EMBEDDED_MODEL
         if not isinstance(name, str):
             raise EvaluationError("retained is for a model that a command can open: give its folder or its id")
         shipped = SHIPPED.get(name)
         place = str(shipped.folder) if shipped else name
-        config, weights = load_config(place), Path(place) / "model.safetensors"
+        config, file = load_config(place), Path(place)
+        weights = file / "model.safetensors" if file.is_dir() else file
         identity = ModelSignature(
             name=name,
             architecture=(config.architectures or [type(config).__name__])[0],

@@ -11,7 +11,7 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import NOUNS, Selection, filter_sentences, select_sentences
+from holisticbias_eval.prompts.selection import NOUNS, Selection, filter_sentences, find_selector, select_sentences
 from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.registry import make_entries
@@ -98,6 +98,18 @@ def test_a_limit_compares_descriptors_that_share_a_noun(terms_release: Release) 
         assert set.intersection(*nouns.values())
     left_out = {one.reason: one.sentences for one in asked.skipped if "--" in one.reason}
     assert left_out == {"left out with --limit": every.sentences.num_rows - asked.sentences.num_rows}
+
+
+def test_a_limit_keeps_templates_of_opposite_stance_whatever_their_texts() -> None:
+    rows = [
+        {"axis": "a", "descriptor_id": f"a.{d}", "noun_id": f"n{n}", "template_id": f"t{t}", "template": f"Text {t}",
+         "paraphrase_of": None, "opposite_of": "t3" if t == 5 else None}
+        for d in range(2) for n in range(4) for t in range(7)
+    ]  # fmt: skip
+    table = pa.Table.from_pylist(rows)
+    for seed in range(4):
+        kept = find_selector(lambda: [table], Selection(limit=16, seed=seed)).kept
+        assert {*kept["template_id"]} == {"t3", "t5"}
 
 
 def test_a_limit_below_the_least_is_refused(small_release: Release, mini_release: Release) -> None:

@@ -12,6 +12,7 @@ import torch
 import transformers
 
 from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.models.engines import answers_fingerprint, start_generator, start_scorer, store_of, stored
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
@@ -22,6 +23,7 @@ from holisticbias_eval.models.loading.load import adopt_model, load_model
 from holisticbias_eval.models.loading.tokenizers import tokenizer_errors
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
+from quiet import QUIET
 from tiny_models import as_loaded, saved, tiny_model, tiny_tokenizer
 
 from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
@@ -121,6 +123,12 @@ def test_a_gguf_file_is_named_by_its_digest_and_quantization(gguf_file: Path) ->
     assert identity.file_sha256 == hashlib.sha256(gguf_file.read_bytes()).hexdigest()
     assert identity.dtype == "float32"
     assert identity.architecture == "LlamaForCausalLM"
+
+
+def test_a_gguf_file_that_a_command_opens_is_named_by_its_digest(gguf_file: Path) -> None:
+    values = {"retain_command": "cat {model}"}
+    (made,) = prepare(str(gguf_file), None, ["retained"], values, QUIET)
+    assert made.signature.model.file_sha256 == hashlib.sha256(gguf_file.read_bytes()).hexdigest()
 
 
 def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,6 +287,17 @@ def test_a_loaded_model_that_cannot_be_used_is_refused(tiny_gpt2: Path) -> None:
     model.transformer.wte.weight.data[0, 0] = float("nan")
     with pytest.raises(ModelError, match="not finite"):
         start_scorer((model, transformers.AutoTokenizer.from_pretrained(tiny_gpt2)), ignore)
+
+
+@pytest.mark.parametrize("kind", ["AutoModel", "AutoModelForSequenceClassification"])
+def test_a_loaded_model_that_predicts_no_tokens_is_refused(kind: str, tiny_gpt2: Path) -> None:
+    model = getattr(transformers, kind).from_pretrained(tiny_gpt2).eval()
+    source = model, transformers.AutoTokenizer.from_pretrained(tiny_gpt2)
+    message = f"is a {type(model).__name__}, which predicts no tokens: load it with AutoModelForCausalLM, "
+    with pytest.raises(ModelError, match=message):
+        start_scorer(source, ignore)
+    with pytest.raises(ModelError, match=message):
+        start_generator(source, ignore, SHORT, 1)
 
 
 def test_an_interruption_is_no_error_of_the_tokenizer() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints, divide
-from holisticbias_eval.prompts.selection import stance_pairs
+from holisticbias_eval.prompts.selection import stance_opposites, template_key
 from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, finite, first_rows, floats
 
 _SLOT = re.compile(r"\{[a-z_]+\}")
@@ -97,9 +97,9 @@ def find_stances(answers: pa.Table) -> Stances:
     columns = answers.select([name for name in wanted if name in answers.column_names])
     _, rows = codes_of(columns["template"])
     templates = columns.take(pa.array(first_rows(rows))).to_pylist()
-    keys = [t.get("paraphrase_of") or t.get("template_id") or t["template"] for t in templates]
+    keys = [template_key(t) for t in templates]
     texts = {key: t["template"] for key, t in zip(keys, templates, strict=True) if not t.get("paraphrase_of")}
-    opposites = {key: other for key, other in _opposites(templates, keys).items() if {key, other} <= {*keys}}
+    opposites = stance_opposites(templates)
     pairs = {other: key for key, other in opposites.items()}
     places = {other: i for i, other in enumerate(pairs)}
     sides = {other: (i, False) for other, i in places.items()}
@@ -107,16 +107,6 @@ def find_stances(answers: pa.Table) -> Stances:
     side = np.array([sides.get(key, (-1, False)) for key in keys])
     names = (f"{_short(texts.get(other, other))} / {_short(texts.get(key, key))}" for other, key in pairs.items())
     return Stances(tuple(names), rows, side[:, 0].astype(np.int64), side[:, 1].astype(np.bool_))
-
-
-def _opposites(templates: list[dict[str, str]], keys: list[str]) -> dict[str, str]:
-    """The positive counterpart of each negative template, both by their keys."""
-    if {"template_id", "opposite_of"} <= {*templates[0]}:
-        key_of = {t["template_id"]: key for t, key in zip(templates, keys, strict=True)}
-        named = {key: t["opposite_of"] for t, key in zip(templates, keys, strict=True) if t["opposite_of"]}
-        return {key: key_of.get(other, other) for key, other in named.items()}
-    by_text = {t["template"]: key for t, key in zip(templates, keys, strict=True)}
-    return {by_text[negative]: by_text[positive] for negative, positive in stance_pairs(by_text)}
 
 
 def _short(template: str) -> str:

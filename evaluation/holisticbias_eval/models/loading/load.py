@@ -19,6 +19,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tokenizer_digest, tried
 from holisticbias_eval.models.model import Kind, ModelSignature
+from holisticbias_eval.settings import listed
 
 ModelSource = str | tuple[Any, Any] | None
 """A calibration model by name, a folder, a GGUF file or a Hub repository, or a model of transformers that the caller
@@ -116,11 +117,15 @@ def adopt_model(model: Any, tokenizer: Any, device: str = "auto") -> LoadedModel
     """A model of transformers that the caller has loaded, as it would be loaded from its folder.
 
     Weights in another precision than float32, or on another device than the one asked for, are copied: the caller's
-    model is not changed. Raises ``ModelError`` if it is in training mode, or if its weights cannot be copied.
+    model is not changed. Raises ``ModelError`` if it is in training mode or predicts no tokens, or if its weights
+    cannot be copied.
     """
     name = model.name_or_path or type(model).__name__
     if model.training:
         raise ModelError(f"{name} is in training mode, in which its answers differ each time: call model.eval() first")
+    if model.get_output_embeddings() is None:
+        classes = listed(list(AUTO_CLASSES.values()), "or")
+        raise ModelError(f"{name} is a {type(model).__name__}, which predicts no tokens: load it with {classes}")
 
     def load(dtype: str) -> Any:
         import torch
