@@ -226,8 +226,7 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
 
 def _insert(entries: CommentedSeq, entry: CommentedMap) -> None:
     if entry["id"] not in {other["id"] for other in entries}:
-        keys = [other.get("bucket") or other.get("group") for other in entries]
-        entries.insert(place_among(keys, entry.get("bucket") or entry.get("group")), entry)
+        entries.insert(place_among(entries, entry, CommentedMap.get), entry)
 
 
 def _rename(content: CommentedMap, old: str, new: str) -> bool:
