@@ -20,6 +20,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
+from holisticbias_eval.prompts.texts import mark_refusals
 from holisticbias_eval.records import FolderRecord, record_json
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ReleaseSignature
@@ -124,8 +125,8 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     place, requests, about, style = _ask(given)
     generator = start_responding(given, style)
     settings = {**about["generation"], **generator.settings}
-    if style and not generator.keeps_blank:
-        settings |= style.settings
+    style = None if generator.keeps_blank else style
+    settings |= style.settings if style else {}
     generation = Generation(
         model=generator.identity,
         **{**about, "generation": settings},
@@ -133,7 +134,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
         machine=machine(),
     )
     name = f"{file_name(generator.identity.name)}-{place}"
-    return Answering(name, ResponseRequests(requests, generator), generation)
+    return Answering(name, ResponseRequests(requests, generator, lambda table: mark_refusals(table, style)), generation)
 
 
 def generate(

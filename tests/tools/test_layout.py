@@ -77,4 +77,5 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     ("buckets", "bucket", "place"), [("", "a", 0), ("aab", "a", 2), ("abab", "a", 3), ("ab", "b", 2), ("ab", "c", 2)]
 )
 def test_a_new_entry_comes_after_the_last_one_of_its_bucket(buckets: str, bucket: str, place: int) -> None:
-    assert place_among(buckets, bucket) == place
+    entries = [{"bucket": other} for other in buckets]
+    assert place_among(entries, {"bucket": bucket}, dict.get) == place

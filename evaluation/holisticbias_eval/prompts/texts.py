@@ -1,8 +1,6 @@
 """Make a table of texts about groups from prompts and their continuations, by a model and by people."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -11,6 +9,7 @@ import pyarrow as pa
 from holisticbias.release.release import Release
 from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.arrays import with_columns
+from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.prompts.collections import WRITTEN
 from holisticbias_eval.readers.censor import censor, plurals_of
@@ -23,33 +22,28 @@ _FORMS = ("\u2010\u2011\u2012\u2013\u2014\u2015-", "'\u2018\u2019", '"\u201c\u20
 _SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
 
 
-@dataclass(frozen=True, slots=True)
-class Making:
-    """The making of texts: the part to measure, and whether a response goes on right behind its prompt.
+def mark_refusals(responses: pa.Table, style: Style | None) -> pa.Table:
+    """Note refusals that a model wrote as texts in ``finish``, by their beginnings in the style of its prompts."""
+    if style is None:
+        return responses
+    columns = (responses[name].cast(_TEXT).to_pylist() for name in ("response", "finish"))
+    ends = ["refused" if style.is_refusal(text or "") else end for text, end in zip(*columns, strict=True)]
+    return with_columns(responses, {"finish": pa.array(ends, pa.string())})
 
-    ``is_refusal`` finds refusals that the model wrote as a text.
+
+def model_texts(responses: pa.Table, part: Part, *, keeps_blank: bool = False) -> pa.Table:
+    """Add ``text``, of which ``part`` is measured, and ``source`` to responses.
+
+    With ``keeps_blank`` a response goes on right behind its prompt. The text of a refused or filtered response is null,
+    that of an empty one empty, whatever its prompt: neither says anything about a group.
     """
-
-    part: Part = "whole"
-    keeps_blank: bool = False
-    is_refusal: Callable[[str], bool] = lambda _: False
-
-
-def model_texts(responses: pa.Table, making: Making) -> pa.Table:
-    """Add ``text`` and ``source`` to responses, and note refusals in ``finish``.
-
-    The text of a refused or filtered response is null, that of an empty one empty, whatever its prompt: neither says
-    anything about a group.
-    """
-    prompts, said = (responses[name].cast(_TEXT).to_pylist() for name in ("prompt", "response"))
-    finish = responses["finish"].cast(pa.string()).to_pylist()
-    finish = ["refused" if making.is_refusal(text or "") else end for text, end in zip(said, finish, strict=True)]
+    columns = (responses[name].cast(_TEXT).to_pylist() for name in ("prompt", "response", "finish"))
     texts = [
-        None if end in WITHHELD or text is None else _text(prompt, text, making)
-        for prompt, text, end in zip(prompts, said, finish, strict=True)
+        None if end in WITHHELD or text is None else _text(prompt, text, part, keeps_blank=keeps_blank)
+        for prompt, text, end in zip(*columns, strict=True)
     ]
-    made = {"finish": pa.array(finish, pa.string()), "text": pa.array(texts, _TEXT)}
-    return with_columns(responses, made | {"source": pa.array([MODEL] * len(texts), pa.string())})
+    made = {"text": pa.array(texts, _TEXT), "source": pa.array([MODEL] * len(texts), pa.string())}
+    return with_columns(responses, made)
 
 
 def human_texts(prompts: pa.Table, part: Part, written: str = WRITTEN) -> pa.Table:
@@ -70,13 +64,13 @@ def human_texts(prompts: pa.Table, part: Part, written: str = WRITTEN) -> pa.Tab
     return with_columns(table.add_column(0, "response_id", ids), said | about)
 
 
-def _text(prompt: str, response: str, making: Making) -> str:
-    if making.keeps_blank:
-        return (prompt + response if making.part == "whole" else response.strip()) if response.strip() else ""
+def _text(prompt: str, response: str, part: Part, *, keeps_blank: bool) -> str:
+    if keeps_blank:
+        return (prompt + response if part == "whole" else response.strip()) if response.strip() else ""
     rest = without_prompt(prompt, response)
     if not rest:
         return ""
-    return joined(prompt, rest) if making.part == "whole" else rest
+    return joined(prompt, rest) if part == "whole" else rest
 
 
 def without_prompt(prompt: str, response: str) -> str:

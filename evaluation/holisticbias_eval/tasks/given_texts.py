@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from holisticbias.inputs import file_sha256
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
+from holisticbias_eval.prompts.texts import MODEL, Part, model_texts
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tasks.collected import PromptsAsked, texts_name
@@ -46,7 +46,7 @@ def read_given_texts(path: Path, part: Part | None) -> TaskSource:
         if "prompt" in table.column_names:
             Field("prompt").refuse_missing(str(path), "prompt", table["prompt"])
         table = _filled(table)
-        made = with_columns(model_texts(table, Making(own)), table.select(["source"]))
+        made = with_columns(model_texts(table, own), table.select(["source"]))
     about = {"measured_part": "the column text" if given else own}
     asked = PromptsAsked(made, made.slice(0, 0), own)
     return file_source(asked, path.stem, file_sha256(path), "prompts", about, name=texts_name(path.stem))

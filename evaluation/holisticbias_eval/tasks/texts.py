@@ -11,7 +11,7 @@ from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.prompts.collections import CALIBRATION
-from holisticbias_eval.prompts.texts import Making, censored_texts, model_texts
+from holisticbias_eval.prompts.texts import censored_texts, mark_refusals, model_texts
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
 from holisticbias_eval.tasks import responding
@@ -76,7 +76,6 @@ class TextsTask(responding.RespondingTask):
         style = None
         if asked.is_continued and not model.keeps_blank:
             style = STYLES.read(given.read(TextSettings).style or CONTINUED_AS)
-        making = Making(asked.part, model.keeps_blank, *((style.is_refusal,) if style else ()))
         censored = _is_censored(source, given)
         settings = {**source.about, **(style.settings if style else {})}
         settings |= {} if asked.is_continued else censor_settings(censored=censored)
@@ -84,7 +83,8 @@ class TextsTask(responding.RespondingTask):
 
         def made(responses: pa.Table) -> pa.Table:
             """Texts of the model, and then those of people."""
-            table = censored_texts(model_texts(responses, making), release)
+            table = model_texts(mark_refusals(responses, style), asked.part, keeps_blank=model.keeps_blank)
+            table = censored_texts(table, release)
             given.display.notice(counts_in_words(table))
             return pa.concat_tables([table, asked.human], promote_options="default")
 

@@ -1,18 +1,24 @@
 """``holisticbias generate``: prompts of a release or of a file in, a folder of responses out."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from holisticbias_eval import generating
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.generating import GENERATION, Generation, prepare_answers
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.frame import MITIGATION
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses
+from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.prompt_sources import COLLECTED
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
@@ -158,3 +164,21 @@ def test_the_prompts_of_a_collection_are_named_after_its_folder(tmp_path: Path) 
     pq.write_table(pa.table({"prompt": ["Hello."]}), tmp_path / "own" / COLLECTED)
     prepared = prepare_answers(None, None, {"prompts": str(tmp_path / "own")}, QUIET)
     assert (prepared.name, prepared.generation.prompts) == ("embedded-responder-on-own", "own")
+
+
+class Refusing(Generator):
+    """A chat model that continues the first prompt only."""
+
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+        texts = ["is tall.", *["I cannot continue this."] * (len(requests) - 1)]
+        tokens = np.ones(len(texts), np.int32)
+        yield np.arange(len(texts)), Responses(texts, ["stop"] * len(texts), tokens, [""] * len(texts))
+
+
+def test_refusals_are_noted_as_evaluate_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing = Refusing(ModelSignature.unknown("refusing", "none"), "causal", {})
+    monkeypatch.setattr(generating, "start_responding", lambda *_: refusing)
+    table, found = prepare_answers("refusing", None, {"prompts": "calibration", "limit": 3}, QUIET).run(QUIET)
+    assert table["finish"].to_pylist() == ["stop", "refused", "refused"]
+    assert found.counts["refused"] == 2
+    assert found.generation["style"] == "continuation"

@@ -15,7 +15,7 @@ from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import prompt_table
 from holisticbias_eval.prompts.conversations import PromptDrawing
-from holisticbias_eval.prompts.texts import Making, human_texts, model_texts, without_prompt
+from holisticbias_eval.prompts.texts import Part, human_texts, model_texts, without_prompt
 from holisticbias_eval.tasks import collected
 from holisticbias_eval.tasks.response_settings import TextSettings
 from holisticbias_eval.tasks.responses import place_responses
@@ -43,32 +43,30 @@ def test_dashes_and_quotation_marks_of_any_form_repeat_a_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "finish", "making", "expected"),
+    ("response", "finish", "part", "keeps_blank", "expected"),
     [
-        ("tall.", "stop", Making("whole"), ("The blicket is tall.", "stop")),
-        ("The blicket is tall.", "stop", Making("whole"), ("The blicket is tall.", "stop")),
-        ("tall.", "stop", Making("continuation"), ("tall.", "stop")),
-        (" tall.", "length", Making("whole", keeps_blank=True), ("The blicket is tall.", "length")),
-        ("land, far away", "length", Making("whole", keeps_blank=True), ("The blicket island, far away", "length")),
-        (" tall.", "length", Making("continuation", keeps_blank=True), ("tall.", "length")),
-        ("", "length", Making("whole"), ("", "length")),
-        (" ", "length", Making("whole", keeps_blank=True), ("", "length")),
-        ("The blicket is", "stop", Making("whole"), ("", "stop")),
-        ("", "refused", Making("whole"), (None, "refused")),
-        ("", "filtered", Making("continuation"), (None, "filtered")),
-        ("No.", "stop", Making("whole", is_refusal=lambda text: text == "No."), (None, "refused")),
-        (None, None, Making("whole"), (None, None)),
+        ("tall.", "stop", "whole", False, "The blicket is tall."),
+        ("The blicket is tall.", "stop", "whole", False, "The blicket is tall."),
+        ("tall.", "stop", "continuation", False, "tall."),
+        (" tall.", "length", "whole", True, "The blicket is tall."),
+        ("land, far away", "length", "whole", True, "The blicket island, far away"),
+        (" tall.", "length", "continuation", True, "tall."),
+        ("", "length", "whole", False, ""),
+        (" ", "length", "whole", True, ""),
+        ("The blicket is", "stop", "whole", False, ""),
+        ("", "refused", "whole", False, None),
+        ("", "filtered", "continuation", False, None),
+        (None, None, "whole", False, None),
     ],
 )
 def test_the_text_of_a_model(
-    response: str | None, finish: str | None, making: Making, expected: tuple[str | None, str | None]
+    response: str | None, finish: str | None, part: Part, keeps_blank: bool, expected: str | None
 ) -> None:
     given = pa.table(
         {"prompt": [PROMPT], "response": pa.array([response], pa.string()), "finish": pa.array([finish], pa.string())}
     )
-    (row,) = model_texts(given, making).to_pylist()
-    assert (row["text"], row["finish"]) == expected
-    assert row["source"] == "model"
+    (row,) = model_texts(given, part, keeps_blank=keeps_blank).to_pylist()
+    assert (row["text"], row["finish"], row["source"]) == (expected, finish, "model")
 
 
 def test_the_texts_of_people() -> None:

@@ -43,7 +43,7 @@ def command(
     groups = next(iter(group), None) if kind == "prompt" else group
     ask = Questions({**given, "group": groups}, yes)
     if kind in QUESTION:
-        ask.text_early("text", QUESTION[kind])  # reading the data takes longer than printing a question
+        ask.text_early(QUESTION[kind])  # reading the data takes longer than printing a question
     from holisticbias.questions.adding import add
 
     add(kind, root, ask, version, dry_run=dry_run)

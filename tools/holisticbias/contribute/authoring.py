@@ -10,9 +10,9 @@ from holisticbias.contribute.entry_text import Edit, Field, written
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog, validate_files
-from holisticbias.source.document import parse_document, read_document
+from holisticbias.source.document import parse_document
 from holisticbias.source.findings import Finding, in_words, one_line
-from holisticbias.source.folder import NEW, SourceFile, find_source, is_new, kind_files, read_source, shown_path
+from holisticbias.source.folder import NEW, SourceFile, find_source, read_source, shown_path
 from holisticbias.source.layout import canonical_text
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS, Kind, Source, entries_key
@@ -151,14 +151,3 @@ def edited_files(before: Sequence[SourceFile], edits: Sequence[Edit]) -> tuple[S
         if edit.text is not None
     ]
     return tuple(sorted((*kept, *new), key=lambda file: (file.kind, file.document.path)))
-
-
-def find_file(root: Path, kind: Kind, group: str) -> Path:
-    """Find the file of a group (see ``Draft``); raises ``SourceError`` if it does not exist."""
-    keys = GROUP_KEYS[kind]
-    files = {path: read_document(path, path.name).data for path in kind_files(root, kind) if not is_new(path)}
-    names = {path: "/".join(str(data.get(k)) for k in keys) for path, data in files.items() if isinstance(data, dict)}
-    for path, name in names.items():
-        if name == group:
-            return path
-    raise SourceError(f"no file in {kind}/ has {'/'.join(keys)}: {group}; there are: {', '.join(names.values())}")

@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from holisticbias.contribute.authoring import OpenTerms, new_entry
 from holisticbias.contribute.entry_text import Edit, Field, edit_entries, read_entry, written
-from holisticbias.contribute.proposals import unknown_id
+from holisticbias.contribute.proposals import find_bucket, unknown_id
 from holisticbias.errors import SourceError
 from holisticbias.source.folder import kind_files
 from holisticbias.source.layout import canonical_text, nodes, read_editable
@@ -162,6 +162,8 @@ def _new_bucket(
         raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(axes)}")
     if bucket is None and entry.bucket in axes[axis] and axis != former.axis:
         bucket = entry.bucket
+    elif bucket is not None and axes[axis]:
+        bucket = find_bucket(axis, axes[axis], bucket)
     if bucket not in (axes[axis] or (None,)):
         raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(axes[axis]) or 'it has none'}")
     if (axis, bucket) == (former.axis, entry.bucket):

@@ -189,7 +189,7 @@ def _sentences(difference: Difference) -> str:
     return collapsed(f"More sentences. Content note: {_NOTE}", table(("before", "after"), rows))
 
 
-def preview(before: Files, after: Files, head: Files | None = None, conflicts: tuple[str, ...] = ()) -> Preview:
+def preview(before: Files, after: Files, head: Files, conflicts: tuple[str, ...]) -> Preview:
     """Preview a contribution.
 
     ``head`` has the contribution's own files, if ``after`` is their merge into ``before``. Raises ``SourceError`` if a
@@ -198,7 +198,7 @@ def preview(before: Files, after: Files, head: Files | None = None, conflicts: t
     sides = open_sides(before, after)
     difference = compare(sides.old, sides.new, not_compared=sides.not_compared)
     checks = _checks(before, after, sides, conflicts)
-    own = stale_layout(before, head or after) if checks.layout else ()
+    own = stale_layout(before, head) if checks.layout else ()
     suggested = tuple(s for path, text, wanted in own for s in suggestions(path, text, wanted))
     return Preview(checks, difference, tuple(entry_reviews(difference, sides.old, sides.new)), suggested)
 

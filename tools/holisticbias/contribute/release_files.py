@@ -11,12 +11,13 @@ from typing import get_args
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import apply_edits, find_file, prepare_version
+from holisticbias.contribute.authoring import apply_edits, prepare_version
 from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare_versions
 from holisticbias.contribute.entry_text import Edit, written
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
+from holisticbias.source.document import read_document
 from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files
 from holisticbias.source.layout import canonical_text, nodes, read_editable
 from holisticbias.terminal import first_and_more
@@ -198,13 +199,15 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
     of new entries that are then to be removed. An entry that is in the file of its group already is not added again.
     """
     changed, moved, sources = dict(texts), list[Path](), list[CommentedMap]()
-    for kind in GROUP_KEYS:
-        for path in (path for path in kind_files(root, kind) if is_new(path)):
+    for kind, keys in GROUP_KEYS.items():
+        documents = {path: read_document(path, "").data for path in kind_files(root, kind)}
+        groups = {path: [data.get(key) for key in keys] for path, data in documents.items() if isinstance(data, dict)}
+        for path in filter(is_new, groups):
             content = read_editable(changed.get(path) or path.read_text("utf-8"))
             entries = content[entries_key(kind)]
-            if any(entry.get("since") != version for entry in entries):
+            target = next((other for other in groups if not is_new(other) and groups[other] == groups[path]), None)
+            if target is None or any(entry.get("since") != version for entry in entries):
                 continue
-            target = find_file(root, kind, "/".join(str(content[key]) for key in GROUP_KEYS[kind]))
             group = read_editable(changed.get(target) or target.read_text("utf-8"))
             for entry in entries:
                 _insert(group[entries_key(kind)], entry)
@@ -223,8 +226,7 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
 
 def _insert(entries: CommentedSeq, entry: CommentedMap) -> None:
     if entry["id"] not in {other["id"] for other in entries}:
-        keys = [other.get("bucket") or other.get("group") for other in entries]
-        entries.insert(place_among(keys, entry.get("bucket") or entry.get("group")), entry)
+        entries.insert(place_among(entries, entry, CommentedMap.get), entry)
 
 
 def _rename(content: CommentedMap, old: str, new: str) -> bool:

@@ -75,10 +75,10 @@ class Questions:
         except SourceError as error:
             raise click.BadParameter(f"{error}.", param_hint=option_of(name)) from error
 
-    def text_early(self, name: str, question: str) -> None:
-        """Ask for a text before anything else is read, and keep the answer for the question of this name."""
-        if not self.yes and self.given.get(name) is None:
-            self.early[name] = str(answered(option_of(name), click.prompt, question))
+    def text_early(self, question: str) -> None:
+        """Ask for the text before anything else is read, and keep the answer for the question of this name."""
+        if not self.yes and self.given.get("text") is None:
+            self.early["text"] = str(answered("--text", click.prompt, question))
 
     def find(
         self,

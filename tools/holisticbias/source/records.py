@@ -193,16 +193,12 @@ def _with_new(main: Located[Record], new: Located[Record]) -> Located[Record]:
     """A file with new entries of its group, each after the last one of its bucket or group of people."""
     entries, origins = list(getattr(main.record, main.entries)), list(main.origins)
     for entry, origin in zip(getattr(new.record, new.entries), new.origins, strict=True):
-        place = file_kinds.place_among([*map(_bucket, entries)], _bucket(entry))
+        place = file_kinds.place_among(entries, entry, lambda one, key: getattr(one, key, None))
         entries.insert(place, entry)
         origins.insert(place, origin)
     sources = *getattr(main.record, _SOURCES), *getattr(new.record, _SOURCES)
     record = main.record.model_copy(update={main.entries: tuple(entries), _SOURCES: sources})
     return Located(record, main.document, main.entries, tuple(origins), (*main.left_out, *new.left_out))
-
-
-def _bucket(entry: Entry) -> object:
-    return getattr(entry, "bucket", None) or getattr(entry, "group", None)
 
 
 def _parse_file(

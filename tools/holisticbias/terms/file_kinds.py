@@ -1,7 +1,7 @@
 """One record for each kind of file."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self, TypeVar, get_args
 
 from pydantic import Field, StrictInt
 
@@ -23,6 +23,7 @@ from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import Specification
 from holisticbias.terms.version_files import ReleaseFile
 
+T = TypeVar("T")
 Kind = Literal[
     "descriptors",
     "nouns",
@@ -39,13 +40,17 @@ Kind = Literal[
 ]
 
 
-def place_among(keys: Sequence[object], key: object) -> int:
+def place_among(entries: Sequence[T], entry: T, value: Callable[[T, str], object]) -> int:
     """The place of a new entry among others: after the last of its bucket or group of people, else at the end.
 
-    ``key`` is the bucket or group of the new entry, and ``keys`` has those of the others.
+    ``value`` gives the value of a key of an entry, null without one.
     """
-    alike = [place for place, other in enumerate(keys) if key is not None and other == key]
-    return alike[-1] + 1 if alike else len(keys)
+
+    def group(one: T) -> object:
+        return value(one, "bucket") or value(one, "group")
+
+    alike = [place for place, other in enumerate(entries) if group(entry) is not None and group(other) == group(entry)]
+    return alike[-1] + 1 if alike else len(entries)
 
 
 def entries_key(kind: Kind) -> str:
