@@ -29,7 +29,7 @@ def command(
     For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
     sentence_id; RedditBias' test sets are read as they are. For stereotype_score see docs/measures.md.
     For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
-    probability; for retained task, metric and value.
+    probability; for retained task, metric and value, and it may have error (the standard error) and items.
 
     A table of texts, for sentiment, toxicity, regard, norms and gender_polarity, has the columns text and group, and
     may have domain, subject (the name that is replaced before measuring), forms (other words for the group, which are

@@ -9,12 +9,13 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias.inputs import file_sha256
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_config
 from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.requests import Answered, TaskRequests
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
@@ -63,8 +64,24 @@ def reported_table(found: Iterable[Reported]) -> pa.Table:
     return pa.Table.from_pylist(rows, _SCHEMA)
 
 
-RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
-                           *columns("number", "value", need=True, filled=True)))  # fmt: skip
+def _refuse_negative(label: str, table: pa.Table) -> None:
+    errors = table["error"].to_pylist() if "error" in table.column_names else []
+    for row, error in enumerate(errors, 1):
+        if error is not None and error < 0:
+            raise TableError(f"{label}: row {row}: column error is {error:g}: a standard error is 0 or more")
+
+
+RESULTS = Form(
+    "results",
+    (
+        *columns("name", "task", "metric", need=True),
+        *columns("number", "value", need=True, filled=True),
+        Field("error", "number"),
+        Field("items", "count"),
+    ),
+    (_refuse_negative,),
+)
+"""``error`` is the standard error of a number, and ``items`` how many it is of."""
 
 
 def read_results(source: Path) -> pa.Table:

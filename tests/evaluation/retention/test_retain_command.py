@@ -105,6 +105,7 @@ def test_two_runs_of_a_command_are_compared(invoke: Invoke, tiny_gpt2: Path, tmp
         assert "reports 4 numbers" in said
     keys = {"task": "arc", "metric": "acc"}
     figures = Figures(read_run(tmp_path / "a").result.figures)
+    assert list(invoke.figures("measure", "retained", tmp_path / "a" / "results.parquet")) == list(figures)
     found = known(figures.get("retained", "value", keys))
     assert known(found.interval).high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
     changes = invoke.figures("compare", tmp_path / "a", tmp_path / "b")
@@ -115,3 +116,14 @@ def test_two_runs_of_a_command_are_compared(invoke: Invoke, tiny_gpt2: Path, tmp
     assert known(change.p_value) < 1e-5
     for alike in ({"task": "arc", "metric": "perplexity"}, {"task": "-", "metric": "f1"}):
         assert changes.value("retained", "change", alike) == 0
+
+
+def test_a_table_has_a_standard_error_of_each_number(invoke: Invoke, tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text("task,metric,value,error,items\narc,acc,0.8,0.03,50\narc,f1,0.5,,\n")
+    first, second = invoke.figures("measure", "retained", table)
+    assert known(first.interval).high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
+    assert (first.n, second.n, second.interval) == (50, 1, None)
+    table.write_text("task,metric,value,error\narc,acc,0.8,-0.03\n")
+    said = invoke.refused("measure", "retained", table)
+    assert "row 1: column error is -0.03: a standard error is 0 or more" in said
