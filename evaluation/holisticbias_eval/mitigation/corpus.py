@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import refuse_unreadable
 from holisticbias.output import new_file
+from holisticbias.release.bounded import check_parquet
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_split, calibration_test_set, neutral_lines
 from holisticbias_eval.corpus.examples import read_examples
@@ -173,11 +175,8 @@ class CorpusLessons:
         there are others, are another one (Zhao et al. 2024, section 5.3). Raises ``MitigationError`` if the folder has
         other sentences, unless ``overwrite``.
         """
-        split = place / "split"
-        if self._made is not None and not is_split(split):
-            place.mkdir(parents=True, exist_ok=True)
-            write_split(self._made, split, self._specification, self._settings, self._name)
-        test = read_part(split if self._made or self._file is None else self._file, "test")
+        made = self._made
+        test = read_part(self._file or place, "test") if made is None else made.test
         own = pc.equal(test["dimension"], self._specification.id)
         trained = pc.is_in(test["group"], value_set=pa.array(self._groups))
         sentences, everything = test.filter(pc.or_(trained, pc.invert(own))), test.filter(own)
@@ -185,13 +184,20 @@ class CorpusLessons:
             name = pa.array([f"{self._specification.id}{WITH_HELD_OUT}"] * everything.num_rows, pa.string())
             everything = everything.set_column(test.column_names.index("dimension"), "dimension", name)
             sentences = pa.concat_tables([sentences, everything])
-        path = place / TEST_SET
-        if path.is_file() and pq.read_table(path).equals(sentences):
-            return path
-        if path.is_file() and not overwrite:
-            raise MitigationError(f"{path} has other sentences: name another folder with --out, or use --overwrite")
-        with new_file(path) as file:
-            pq.write_table(sentences, file, compression="zstd")
+        path, split = place / TEST_SET, place / "split"
+        is_there = path.is_file() and not overwrite
+        if is_there:
+            advice = "name another folder with --out, or use --overwrite"
+            with refuse_unreadable(path, MitigationError, advice):
+                old = check_parquet(path).read()
+            if not old.equals(sentences):
+                raise MitigationError(f"{path} has other sentences: {advice}")
+        if made is not None and (overwrite or not is_split(split)):
+            place.mkdir(parents=True, exist_ok=True)
+            write_split(made, split, self._specification, self._settings, self._name)
+        if not is_there:
+            with new_file(path) as file:
+                pq.write_table(sentences, file, compression="zstd")
         return path
 
 

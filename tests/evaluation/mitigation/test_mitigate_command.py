@@ -22,6 +22,7 @@ from holisticbias.cli import main
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_corpus
 from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.corpus.split_folder import read_part
 from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.mitigation import loop, responses, run, search
@@ -271,6 +272,9 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
     assert said.startswith("--first-token is for runs with --measure or --retain")
+    mitigate(*arguments)
+    lines.write_text("the miller painted the barn.\n", "utf-8")
+    assert "retention is a run on the lines “lines.txt”, which differs from the lines" in refusal(*arguments)
 
 
 def test_another_setting_is_refused_before_anything_is_trained_unless_overwritten(
@@ -392,6 +396,28 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
     monkeypatch.setattr(search, "train", fail)
     mitigate("lmd", *ONLY, "--examples", small, "--out", out)
     assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+
+def test_the_sentences_to_measure_are_never_those_of_an_earlier_split(tmp_path: Path) -> None:
+    pq.write_table(calibration_corpus(), tmp_path / "examples.parquet")
+    loaded = load_kind(GOSSIP, "causal", "cpu")
+
+    def lessons(seed: int) -> CorpusLessons:
+        values = {"specification": MANY, "examples": tmp_path / "examples.parquet", "seed": seed}
+        return CorpusLessons(Given(GOSSIP, None, values, (), QUIET), loaded)
+
+    first, second = lessons(0), lessons(1)
+    path = first.measuring(Measuring(), tmp_path, overwrite=False).values["test_set"]
+    assert first.measuring(Measuring(), tmp_path, overwrite=False).values["test_set"] == path
+    with pytest.raises(MitigationError, match="has other sentences: name another folder"):
+        second.measuring(Measuring(), tmp_path, overwrite=False)
+    second.measuring(Measuring(), tmp_path, overwrite=True)
+    trained = {*second._train["sentence_id"].to_pylist()}
+    assert trained.isdisjoint(pq.read_table(path)["sentence_id"].to_pylist())
+    assert trained == {*read_part(tmp_path / "split", "train")["sentence_id"].to_pylist()}
+    path.write_bytes(b"PAR1")
+    with pytest.raises(MitigationError, match=r"cannot be read: .*; name another folder"):
+        second.measuring(Measuring(), tmp_path, overwrite=False)
 
 
 def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:

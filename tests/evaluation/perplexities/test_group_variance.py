@@ -188,6 +188,7 @@ def test_the_interval_of_a_statistic_is_lowered_by_its_bias_and_not_below_zero()
     assert [low, high] == pytest.approx([0.05, 1.95], abs=1e-3)
     assert (shifted_interval(0.1, drawn, 10**6) or (-1, 0))[0] == 0
     assert shifted_interval(float("nan"), drawn, 50) is None
+    assert shifted_interval(0.0, np.array([*[-1.0] * 999, 5000.0]), 10**6, -np.inf) is None, "one draw moves all others"
     assert shifted_interval(1.0, drawn, 1) is None
     assert shifted_interval(3.0, np.array([*[1.0] * 99, 1e4]), 6) is None, "the mean of the draws is that of one"
 

@@ -206,7 +206,7 @@ BAD: Mapping[str, tuple[str, Callable[[Rows], bytes], str]] = {
     "a repeated column": ("t.csv", lambda rows: b"".join(
         line + b"," + line.split(b",")[0] + b"\n" for line in as_csv(rows).splitlines()), " has 2 columns '"),
     "a short row": ("t.csv", lambda rows: as_csv(rows) + b"x\n", r": row \d+ has 1 cell, but the header has \d"),
-    "a long row": ("t.csv", lambda rows: as_csv(rows) + b"x" + b"," * 50 + b"\n", r": row \d+ has 51 cell"),
+    "a long row": ("t.csv", lambda rows: as_csv(rows) + b"x" + b"," * 50 + b"\n", r": row \d+ has 51 cells"),
     "a long row, Latin-1": ("t.csv", lambda rows: as_csv(rows) + b"\xe9" + b"," * 50 + b"\n", r":\d+: it is not UTF-8"),
     "an open quote": ("t.csv", lambda rows: as_csv(rows) + as_csv(rows[:1]).split(b"\n")[1].replace(b",", b',"', 1),
                       "(a quote is not closed|row .* has 2 cells)"),

@@ -126,9 +126,9 @@ def shifted_interval(value: float, drawn: Floats, sentences: int, least: float =
 
     Means of groups vary between draws around means that vary already, so draws of F lie above F by as much as F lies
     above its value without sampling: draws are lowered by their mean distance from the value. ``None`` also if a few
-    draws are so large that the interval would then end below the least value.
+    draws are so large that the interval would then not hold the value.
     """
     known = drawn[~np.isnan(drawn)]
     moved = np.maximum(drawn - (known.mean() - value), least) if len(known) else drawn
     found = interval_of(value, moved, sentences)
-    return (max(found[0], least), found[1]) if found and found[1] >= least else None
+    return (max(found[0], least), found[1]) if found and found[0] <= value <= found[1] else None
