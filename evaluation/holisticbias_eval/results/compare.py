@@ -32,8 +32,9 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
     """The reasons why a measure's figures of two runs are not about the same thing; ``None`` without any.
 
     Likelihoods need the same conditions: the first token counted in both or in neither, the same context and chat role,
-    and with one model the same token in front and the same pseudo-log-likelihood. Pairs need the same mode. Judged texts need the same part of
-    the text, the same classifier, and the same parameters of the measure, such as a threshold.
+    and with one model the same token in front and the same pseudo-log-likelihood. Pairs need the same mode. Judged
+    texts need the same part of the text, the same classifier, and the same parameters of the measure, such as a
+    threshold.
     """
     measure, reasons = MEASURES[name], list[str]()
     if measure.needs.answers in _SCORED:
