@@ -82,6 +82,7 @@ REFUSED: tuple[tuple[dict[str, str], dict[str, str], str], ...] = (
     ({}, {"context": "They said:"}, "the contexts differ"),
     ({}, AS_TURN, "texts are scored as plain texts in A and as the beginning of a turn (user) in B"),
     ({"pll": "original"}, {"pll": "within_word_l2r"}, "pseudo-log-likelihoods are computed in different ways"),
+    ({"pair_mode": "choice"}, {"pair_mode": "published"}, "with --mode choice in A and with --mode published in B"),
 )
 
 
@@ -95,6 +96,16 @@ def test_scores_under_other_conditions_are_refused(run: Run) -> None:
     model = {"weights_sha256": "0" * 64}
     scoring = {**run.result.signature.scoring, "first_token": OTHER}
     assert compare_runs(run, altered(run, model=model, scoring=scoring)).left_out == ()
+
+
+def test_choices_of_models_with_other_chat_templates_are_compared(run: Run) -> None:
+    """A server's template is not known, a local model's is written out."""
+    known = {**run.result.signature.scoring, "pair_mode": "choice"}
+    templates = ({"chat": "<user>{prompt}<assistant>"}, {"chat": "[INST]{prompt}[/INST]"}, {"first_token": ""})
+    for first in templates:
+        for second in templates:
+            runs = (altered(run, scoring={**known, **own}) for own in (first, second))
+            assert compare_runs(*runs).left_out == ()
 
 
 def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path, invoke: Invoke) -> None:

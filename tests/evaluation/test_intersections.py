@@ -13,6 +13,7 @@ from tests.evaluation.conftest import VERSION, mini_catalog
 
 from holisticbias import open_release
 from holisticbias.compile.pair_tables import PairCompiler
+from holisticbias.errors import ReleaseError
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.engines import start_scorer
@@ -42,6 +43,15 @@ def test_shards_name_both_descriptors(folder: Path) -> None:
         assert set(shard["axis"].to_pylist()) <= {"age x ability", "ability x age"}
         for row in shard.to_pylist():
             assert all(text in row["text"].lower() for text in row["descriptor"].lower().split(", "))
+
+
+def test_a_shard_that_has_changed_is_not_read(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    opened = open_release(copy)
+    shard = copy / opened.manifest.tables["intersections"].files[1]
+    shutil.copy(copy / opened.manifest.tables["intersections"].files[0], shard)
+    with pytest.raises(ReleaseError, match=r"intersections-00001.*\.parquet has changed since the release was opened"):
+        list(read_shards(opened))
 
 
 def test_a_folder_in_several_shards_is_evaluated(invoke: Invoke, tiny_gpt2: Path, folder: Path, tmp_path: Path) -> None:

@@ -236,6 +236,16 @@ def test_the_entry_of_another_model_is_not_replaced(entry: RegistryEntry, publis
     assert path.read_bytes() == before
 
 
+def test_scores_of_pairs_in_other_modes_have_their_own_entry_and_table(run: Run) -> None:
+    scoring = run.result.signature.scoring
+    modes = (scoring, *({**scoring, "pair_mode": mode} for mode in ("likelihood", "choice")))
+    entries = [make_entries(altered(run, scoring=own), "Ada", "2026-11-22", "some/model")[0] for own in modes]
+    names = [entry.file_name for entry in entries]
+    assert (names[0], names[2]) == (names[1], names[0].replace("0.1.0-", "0.1.0-mode-choice-"))
+    captions = [table.caption for table in leaderboard_tables(entries[1:])]
+    assert captions == ["Stance contrast on HolisticBias 0.1.0", "Stance contrast on HolisticBias 0.1.0, mode choice"]
+
+
 def test_entries_are_written_in_a_clone_alone(
     tiny_run: Path, root: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,11 +78,12 @@ def test_a_form_that_is_typed_becomes_an_entry(
     terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ostomate = next(case["form"] for case in ISSUES["accepted"] if case["said"] == "an ostomate / ostomates")
-    monkeypatch.setattr("sys.stdin", Terminal(form(ostomate)))
+    monkeypatch.setattr("sys.stdin", Terminal(form({**ostomate, "Source": "Smith-2022"})))
     code, _, err = invoke("from-issue", "-", "--source", terms_copy)
     assert (code, err.startswith("Paste the text of the issue, and end it with ")) == (0, True), err
     text = (terms_copy / "descriptors" / "new" / "ability.an-ostomate.yaml").read_text("utf-8")
     assert "    text: ostomate\n    bucket: unspecific\n    position: standalone\n    plural: ostomates\n" in text
+    assert "    sources: [smith-2022]\n" in text
 
 
 @pytest.mark.usefixtures("read_once")

@@ -132,6 +132,21 @@ def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invo
     assert (code, "Nothing was written." in said) == (0, True), said
 
 
+@pytest.mark.parametrize(
+    ("answers", "text", "article", "asked"),
+    [
+        (["deaf.", "", "", "Style.", "y"], "deaf", None, "(rule sentence-mark)"),
+        (["FEMA", "an", "", "Style.", "y"], "FEMA", "an", "'a FEMA' or 'an FEMA'?"),
+    ],
+)
+def test_a_new_text_is_asked_for_as_that_of_a_new_term(
+    repository: Path, invoke: Invoke, answers: list[str], text: str, article: str | None, asked: str
+) -> None:
+    code, said = invoke.answered(answers, "reword", "ability.deaf", "--source", repository)
+    found = entry_of(repository, "ability.deaf").model_dump()
+    assert (code, found["text"], found["article"], asked in said) == (0, text, article, True), said
+
+
 # moving
 
 

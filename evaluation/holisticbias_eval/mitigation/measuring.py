@@ -18,6 +18,7 @@ from holisticbias_eval.readers.judging import choose_judges
 from holisticbias_eval.readers.labels import OffensivenessReader, StylesReader
 from holisticbias_eval.results.run import is_run, read_signature
 from holisticbias_eval.settings import Values, read_settings, split_names
+from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.lines import RetainSettings, read_lines
 from holisticbias_eval.tasks.multiwoz import read_multiwoz
@@ -124,7 +125,7 @@ def measure_models(
 ) -> None:
     """Measure the base model, and each trained model; runs that have the measures are kept, unless ``overwrite``.
 
-    Raises ``MitigationError`` if the folder ``before`` has runs of another model.
+    Raises ``MitigationError`` for runs of another model in the folder ``before``, and for runs on another source.
     """
     measuring = replace(measuring, release=measuring.release or Given(base, None, {}, (), display).own_release)
     if not overwrite:
@@ -135,12 +136,26 @@ def measure_models(
         wanted = [(names, out) for names, out in runs if overwrite or not {*names} <= _measured(out)]
         if wanted:
             display.notice(f"Measuring {model}")
-        for names, out in wanted:
+        for names, out in runs:
             release = measuring.release if "release" in used_names(names) else None
             values = measuring.of(names)
+            if (names, out) not in wanted:
+                _refuse_other_source(out, Given(model, release, values, names, display))
+                continue
             list(
                 evaluations(model, release, names, values, out=out, overwrite=overwrite or is_run(out), display=display)
             )
+
+
+def _refuse_other_source(run: Path, given: Given) -> None:
+    """Raise ``MitigationError`` if a run that is kept is on another release or file than the one that is named now."""
+    source = TASKS[MEASURES[given.measures[0]].task].source(given).signature
+    kept = read_signature(run).release
+    if kept.digest != source.digest:
+        raise MitigationError(
+            f"{run} is a run on {kept.title}, which differs from {source.title}: name another folder with --out, or "
+            "use --overwrite"
+        )
 
 
 def place_runs(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:

@@ -25,12 +25,11 @@ def read_shards(release: Release) -> Iterator[pa.Table]:
     """
     entries = release.tables["descriptors"]
     names = {name: _by_id(entries, name) for name in ("axis", "axis_label", "descriptor")}
-    for file in release.manifest.tables[TABLE].files:
-        yield _sentences(_read(release, file), names, release.tables["templates"])
+    for path in release.sharded[TABLE].unchanged():
+        yield _sentences(_read(path), names, release.tables["templates"])
 
 
-def _read(release: Release, file: str) -> pa.Table:
-    path = (release.folder or Path()) / file
+def _read(path: Path) -> pa.Table:
     with refuse_unreadable(path, ReleaseError):
         return check_parquet(path).read(_COLUMNS, encoded=_COLUMNS[1:])
 

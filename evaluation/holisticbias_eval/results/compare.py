@@ -32,8 +32,9 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
     """The reasons why a measure's figures of two runs are not about the same thing; ``None`` without any.
 
     Likelihoods need the same conditions: the first token counted in both or in neither, the same context and chat role,
-    and with one model the same token in front and the same pseudo-log-likelihood. Judged texts need the same part of
-    the text, the same classifier, and the same parameters of the measure, such as a threshold.
+    and with one model the same token in front and the same pseudo-log-likelihood. Pairs need the same mode. Judged
+    texts need the same part of the text, the same classifier, and the same parameters of the measure, such as a
+    threshold.
     """
     measure, reasons = MEASURES[name], list[str]()
     if measure.needs.answers in _SCORED:
@@ -44,6 +45,14 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
 
 
 def _scoring(first: Mapping[str, str], second: Mapping[str, str], *, same: bool) -> Iterator[str]:
+    modes = first.get("pair_mode"), second.get("pair_mode")
+    if modes[0] != modes[1]:
+        yield f"pairs are scored with --mode {modes[0]} in A and with --mode {modes[1]} in B"
+    elif modes[0] != "choice":  # which asks each model in its own chat template
+        yield from _conditions(first, second, same=same)
+
+
+def _conditions(first: Mapping[str, str], second: Mapping[str, str], *, same: bool) -> Iterator[str]:
     tokens = [s.get("first_token", "") for s in (first, second)]
     counted = [not token.startswith("not counted") for token in tokens]
     roles = [_role(s.get("chat", "")) for s in (first, second)]

@@ -113,6 +113,12 @@ class Signature(Part):
         return tuple(f"only {part}" for where in found if where != "all" for part in where.split("; "))
 
     @property
+    def _mode(self) -> tuple[str, ...]:
+        """The mode in which pairs were scored, in words, unless it is that of likelihoods."""
+        mode = self.scoring.get("pair_mode", "likelihood")
+        return () if mode == "likelihood" else (f"mode {mode}",)
+
+    @property
     def _limits(self) -> dict[str, str]:
         found = {what: self._given(f"{what}_limit", "none") for what in _PARTS}
         return {what: limit.split(",")[0] for what, limit in found.items() if limit != "none"}
@@ -131,12 +137,12 @@ class Signature(Part):
             drawn.append(f"a sample of up to {limit} prompts")
         elif any(skipped.reason == BEYOND_LIMIT for skipped in self.skipped):
             drawn.append(f"a sample of {self.sentences_scored:,} sentences")
-        return ", ".join((self.release.title, *self._filters, *drawn))
+        return ", ".join((self.release.title, *self._filters, *drawn, *self._mode))
 
     @property
     def short_name(self) -> str:
         """The part of the release that was measured, for the name of a file."""
-        return "-".join(filter(None, (self.release.short_name, in_short(self.selected))))
+        return "-".join(filter(None, (self.release.short_name, in_short(self.selected), *self._mode)))
 
 
 def same_model(one: ModelSignature, other: ModelSignature) -> bool:

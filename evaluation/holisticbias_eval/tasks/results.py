@@ -74,19 +74,21 @@ def _refuse_negative(label: str, table: pa.Table) -> None:
 RESULTS = Form(
     "results",
     (
-        *columns("name", "task", "metric", need=True),
+        Field("task", need=True),
+        *columns("name", "metric", need=True),
         *columns("number", "value", need=True, filled=True),
         Field("error", "number"),
         Field("items", "count"),
     ),
     (_refuse_negative,),
 )
-"""``error`` is the standard error of a number, and ``items`` how many it is of."""
+"""``task`` may be blank, ``error`` is the standard error of a number, and ``items`` how many it is of."""
 
 
 def read_results(source: Path) -> pa.Table:
     """Read a user's table of reported numbers; raises ``TableError``."""
-    return reported_table(Reported(**row) for row in RESULTS.read(source).to_pylist())
+    rows = RESULTS.read(source).to_pylist()
+    return reported_table(Reported(**{**row, "task": row["task"] or ""}) for row in rows)
 
 
 class ResultsTask(Task):

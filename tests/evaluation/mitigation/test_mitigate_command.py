@@ -272,6 +272,9 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
     assert said.startswith("--first-token is for runs with --measure or --retain")
+    mitigate(*arguments)
+    lines.write_text("the miller painted the barn.\n", "utf-8")
+    assert "retention is a run on the lines “lines.txt”, which differs from the lines" in refusal(*arguments)
 
 
 def test_another_setting_is_refused_before_anything_is_trained_unless_overwritten(

@@ -1,5 +1,6 @@
 import itertools
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from holisticbias import build_release, open_release
 from holisticbias.cli import main
 from holisticbias.compile.pair_tables import PairCompiler, cut_runs, draw, even_quotas
 from holisticbias.compile.pairs import around, find_pairs
-from holisticbias.errors import HolisticBiasError, OutputError
+from holisticbias.errors import HolisticBiasError, OutputError, ReleaseError
 from holisticbias.release import intersections
 from holisticbias.release.intersections import Request, count_intersections, write_intersections
 from holisticbias.release.parquet import write_shard
@@ -210,6 +211,15 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     content[100] ^= 1
     shard.write_bytes(content)
     assert len(verify_release(tmp_path / "i")) == 1
+
+
+def test_an_opened_release_never_gives_rows_of_another_one(catalog: Catalog, tmp_path: Path) -> None:
+    write_intersections(catalog, request(), tmp_path / "i")
+    opened = open_release(tmp_path / "i")
+    shutil.rmtree(tmp_path / "i")
+    write_intersections(catalog, request(axes="ability x race_ethnicity"), tmp_path / "i")
+    with pytest.raises(ReleaseError, match=r"intersections-.*\.parquet has changed since .* open the release again"):
+        next(opened.shards("intersections"))
 
 
 def test_a_part_of_another_build_is_not_continued(catalog: Catalog, tmp_path: Path) -> None:

@@ -22,18 +22,23 @@ def command(file: Path, dry_run: bool, source: Path | None, **more: str | bool |
 
     Options add answers that the form does not have, or replace its answers.
     """
-    from holisticbias.contribute.issue_forms import MAX_ISSUE, read_entry, read_issue
+    from holisticbias.contribute.issue_forms import MAX_ISSUE, known_source, read_entry, read_issue
     from holisticbias.errors import SourceError
     from holisticbias.questions.adding import add
     from holisticbias.questions.questions import Questions
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
 
     typed = str(file) == "-"
     if typed and sys.stdin.isatty():
         write("Paste the text of the issue, and end it with a line break and Ctrl-D.", err=True)
     try:
         with click.open_file(str(file), encoding="utf-8") as stream:
-            kind, fields = read_entry(read_issue(stream.read(MAX_ISSUE + 1)))
+            answers = read_issue(stream.read(MAX_ISSUE + 1))
     except UnicodeDecodeError as error:
         raise SourceError(f"{'standard input' if typed else file} is not UTF-8") from error
+    kind, fields = read_entry(answers)
+    root = source or find_source(to_write=True)
     replaced = {name: value for name, value in more.items() if value is not None}
-    add(kind, source, Questions({**fields, **replaced}, yes=True), "next", dry_run=dry_run)
+    given = {**fields, "from": known_source(load_catalog(root), answers), **replaced}
+    add(kind, root, Questions(given, yes=True), "next", dry_run=dry_run)

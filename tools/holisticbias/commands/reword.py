@@ -13,7 +13,7 @@ from holisticbias.terminal import refuse_unused, write
 if TYPE_CHECKING:
     from holisticbias.contribute.entry_text import Field
     from holisticbias.questions.questions import Questions
-    from holisticbias.terms.entries import Entry
+    from holisticbias.terms.entries import Entry, Position
 
 _ASKED = {"text": "The text", "continuation": "The continuation", "subject": "The subject, or none"}
 
@@ -68,18 +68,22 @@ def command(
 
 
 def _ask_values(ask: Questions, entry: Entry) -> dict[str, Field]:
-    """Ask for the texts that the entry has; the others are only changed by options."""
+    """Ask for the texts that the entry has, and for an article that the new text needs; options change the others."""
     from holisticbias.contribute.proposals import propose_plural
+    from holisticbias.questions.texts import ask_article, ask_text
 
     if ask.yes:
         raise click.UsageError("name what changes: --text, --plural, --article or another option.")
     keys = type(entry).model_fields
-    values: dict[str, Field] = {
-        key: ask.text(key, question, getattr(entry, key) or "none") for key, question in _ASKED.items() if key in keys
-    }
-    if "plural" in keys:
-        text, plural = str(values["text"]), getattr(entry, "plural", None)
-        if text != entry.text:
-            plural = propose_plural(text, getattr(entry, "position", "standalone"))
-        values["plural"] = ask.text("plural", "The plural, or none if it does not differ", plural or "none")
+    if "plural" not in keys:
+        asked = {key: question for key, question in _ASKED.items() if key in keys}
+        return {key: ask.text(key, question, getattr(entry, key) or "none") for key, question in asked.items()}
+    text, written = ask_text(ask, "The text", entry.text)
+    values: dict[str, Field] = {"text": text}
+    position: Position = getattr(entry, "position", "standalone")
+    plural = getattr(entry, "plural", None)
+    if text != entry.text:
+        plural = propose_plural(text, position)
+        values["article"] = None if position == "after" else ask_article(ask, text, written)
+    values["plural"] = ask.text("plural", "The plural, or none if it does not differ", plural or "none")
     return values

@@ -15,6 +15,7 @@ from holisticbias.source.folder import NEW, SourceFile, is_new
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import MADE_UP, Record
 from holisticbias.terms.file_kinds import COMPANIONS
+from holisticbias.terms.grammar import as_written
 
 MAX_ISSUE = 20_000
 """The most characters of an issue."""
@@ -151,6 +152,13 @@ def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | tuple[s
     if form.proposes == "template":
         fields["axis"] = "dialogue" if kind == "template" else fields["axis"] or "neutral"
     return kind, fields
+
+
+def known_source(catalog: Catalog, answers: Mapping[str, str]) -> str | None:
+    """The id of the source of the data that a form names by its id, title or address; None if it names another one."""
+    said = as_written(answers.get("Source", "")).casefold().rstrip("/")
+    names = ((source.id, name) for source in catalog.sources for name in (source.id, source.title, source.url) if name)
+    return next((source_id for source_id, name in names if name.casefold().rstrip("/") == said), None)
 
 
 def read_issue(text: str) -> Mapping[str, str]:

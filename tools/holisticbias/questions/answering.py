@@ -24,6 +24,7 @@ from holisticbias.contribute.issue_forms import (
     IssueForm,
     field_label,
     form_of,
+    known_source,
     read_entry,
     read_issue,
 )
@@ -42,10 +43,8 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.source.addresses import REPOSITORY, file_link
 from holisticbias.source.folder import find_source, read_source
 from holisticbias.terminal import cut
-from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Judged
 from holisticbias.terms.file_kinds import Source
-from holisticbias.terms.grammar import as_written
 from holisticbias.terms.specification_entries import Specification
 
 _MAX_BYTES = 2_000_000
@@ -237,20 +236,11 @@ def propose(terms: OpenTerms, issue: Issue, answers: Mapping[str, str]) -> tuple
     kind, given = read_entry(answers)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # what it prints is for a terminal
         draft = ask_entry(kind, terms, Questions({**given, "meets_criteria": True}, yes=True))
-    known = list(_known_source(terms.catalog, answers))
-    added = [_new_source(issue, answers)] if not known or answers.get("Why") else []
-    sources = [*known, *(source.id for source in added)]
+    known = known_source(terms.catalog, answers)
+    added = [_new_source(issue, answers)] if known is None or answers.get("Why") else []
+    sources = [*filter(None, [known]), *(source.id for source in added)]
     entry = add_entry(terms, replace(draft, entry={**draft.entry, "sources": sources}, sources=added))
     return str(draft.entry["id"]), terms.whole([entry])
-
-
-def _known_source(catalog: Catalog, answers: Mapping[str, str]) -> Iterator[str]:
-    """The id of the source of the data that a form names by its id, title or address, if it does."""
-    said = as_written(answers.get("Source", "")).casefold().rstrip("/")
-    for source in catalog.sources:
-        if said in (name.casefold().rstrip("/") for name in (source.id, source.title, source.url) if name):
-            yield source.id
-            return
 
 
 def _new_source(issue: Issue, answers: Mapping[str, str]) -> Source:

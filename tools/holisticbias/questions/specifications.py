@@ -124,7 +124,7 @@ def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str,
     """A slot from ``he / she`` or ``determiner: his / her``, with a term for each group; ``-`` is a missing term.
 
     Ids of descriptors stand for their terms. The form of pronouns is found, and that of other terms is ``noun``.
-    Raises ``SourceError`` for another number of terms, and for a term without a counterpart.
+    Raises ``SourceError`` for another number of terms, for a term without a counterpart, and for ids beside terms.
     """
     written = _FORM.fullmatch(line)
     form, listed = written.groups() if written else (None, line)
@@ -136,6 +136,8 @@ def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str,
         raise SourceError("write at least two terms: a term needs a counterpart in another group")
     if all(term in descriptors for term in terms):
         return {"form": form or "adjective", "descriptors": terms}
+    if any(term in descriptors for term in terms):
+        raise SourceError("write the id of a descriptor for each group, or terms for all groups")
     return {"form": form or pronoun_form(terms) or "noun", "terms": terms}
 
 

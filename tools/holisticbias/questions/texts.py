@@ -31,7 +31,7 @@ _OF_A_TEXT = (
 )  # fmt: skip
 
 
-def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
+def ask_text(ask: Questions, question: str, proposal: str | None = None) -> tuple[str, str | None]:
     """Ask for a text until it follows the rules on wording; returns it without its article, and the article."""
 
     def check(answer: str) -> tuple[str, str | None]:
@@ -48,7 +48,7 @@ def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
         better = f"{article_by_sound(text) or article} {text}" if article else better
         return better if better != written and not _wrong_text(*split_article(better)) else None
 
-    return ask.find("text", question, check, near)
+    return ask.find("text", question, check, near, proposal)
 
 
 def split_article(text: str) -> tuple[str, str | None]:

@@ -43,7 +43,8 @@ def open_release(release: Path | str, catalog: Catalog | None = None) -> Release
         raise ReleaseError(finding)
     _check_footers(folder, manifest)
     verify.warn_of_withdrawal(manifest.version)
-    return Release(manifest, LazyTables(tables), folder, manifest.source_commit)
+    sharded = {name: tables.pop(name) for name in SHARDED & tables.keys()}
+    return Release(manifest, LazyTables(tables), folder, manifest.source_commit, sharded)
 
 
 def find_release(release: Path | str) -> Path:
@@ -53,11 +54,10 @@ def find_release(release: Path | str) -> Path:
 
 
 def _lazy_tables(folder: Path, manifest: Manifest) -> dict[str, StoredTable]:
-    """The tables of a folder, with the state of their files before they are checked; sharded tables are left out."""
+    """The tables of a folder, with the state of their files before they are checked."""
     return {
         name: StoredTable(name, {folder / file: file_stamp(folder / file) for file in entry.files})
         for name, entry in manifest.tables.items()
-        if name not in SHARDED
     }
 
 

@@ -1,7 +1,7 @@
 """The record ``Release``: one version, or a part of it, as tables."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from holisticbias.compile.variants import sample_sentences
 from holisticbias.errors import ReleaseError
 from holisticbias.release.manifest import SENTENCES, Manifest, ReleasePart, TableEntry, table_file
 from holisticbias.release.parquet import read_parquet
+from holisticbias.release.stored_table import StoredTable
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,13 +26,15 @@ class Release:
     A table is made or read when it is first used, and kept.
 
     ``about`` names the version and the part; it is the manifest of a release that was opened from a folder.
-    ``folder`` is that folder, null if the release was built. ``source_commit`` is the commit of the terms.
+    ``folder`` is that folder, null if the release was built. ``source_commit`` is the commit of the terms. ``sharded``
+    has the tables of the folder that are too large to read whole.
     """
 
     about: ReleasePart
     tables: Mapping[str, pa.Table]
     folder: Path | None = None
     source_commit: str | None = None
+    sharded: Mapping[str, StoredTable] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """One line: version, part, number of sentences, start of the digest."""
@@ -85,8 +88,7 @@ class Release:
         if name in self.tables:
             yield from lazy_table(self.tables, name).parts()
             return
-        for file in self.manifest.tables[name].files:
-            yield read_parquet((self.folder or Path()) / file)
+        yield from map(read_parquet, self.sharded[name].unchanged())
 
     def small(self) -> "Release":
         """The part with the descriptors of ``subsets/small.yaml`` alone, as ``holisticbias build --small`` makes it.

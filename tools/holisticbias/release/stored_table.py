@@ -32,16 +32,17 @@ class StoredTable(LazyTable):
     def read(self) -> pa.Table:
         """The whole table."""
         with refuse_unreadable(f"the table {self.name}", ReleaseError):
-            tables = (with_values(read_parquet(path), self.name) for path in self._unchanged())
+            tables = (with_values(read_parquet(path), self.name) for path in self.unchanged())
             return pa.concat_tables(map(self._as_compiled, tables))
 
     def parts(self) -> Iterator[pa.Table]:
         """The table in parts of bounded size."""
         with refuse_unreadable(f"the table {self.name}", ReleaseError):
-            for path in self._unchanged():
+            for path in self.unchanged():
                 yield from map(self._as_compiled, checked_parts(path, self.name))
 
-    def _unchanged(self) -> Iterator[Path]:
+    def unchanged(self) -> Iterator[Path]:
+        """The files, in order; raises ``ReleaseError`` if a file has changed since it was checked."""
         for path, stamp in self.files.items():
             if file_stamp(path) != stamp:
                 raise ReleaseError(f"{path} has changed since the release was opened: open the release again")

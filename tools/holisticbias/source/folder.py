@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from holisticbias.errors import SourceError
 from holisticbias.inputs import refuse_unreadable
 from holisticbias.source.document import Document, read_document, read_json
-from holisticbias.terms.file_kinds import COMPANIONS, TERMS, Kind
+from holisticbias.terms.file_kinds import COMPANIONS, MODELS, TERMS, Kind
 
 FOLDERS: tuple[Kind, ...] = (*TERMS, *COMPANIONS, "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
@@ -113,29 +113,12 @@ def shown_path(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-_TELLING_KEYS: tuple[tuple[Kind, str], ...] = (
-    ("subsets", "subset"),  # before descriptors: a subset has that key too
-    ("descriptors", "descriptors"),
-    ("nouns", "nouns"),
-    ("prompts", "prompts"),
-    ("specifications", "specifications"),
-    ("collections", "collection"),  # after prompts: their files have that key too
-    ("templates", "templates"),
-    ("sources", "sources"),
-    ("waivers", "waivers"),
-    ("intersections", "exclusions"),
-    ("releases", "version"),
-)
-
-
 def kind_of(path: Path, document: Document) -> Kind:
-    """The kind of a single file: from its folder's name, else from its keys, else ``descriptors``."""
-    if path.name.endswith(LOCK_SUFFIX):
-        return "locks"
-    data = document.data if isinstance(document.data, dict) else {}
-    by_folder = folder_kind(path)
-    by_key = [kind for kind, key in _TELLING_KEYS if key in data]
-    return (*by_folder, *by_key, "descriptors")[0]
+    """The kind of a single file: from its folder's name, else the one with the most of its keys, else descriptors."""
+    keys = document.data.keys() if isinstance(document.data, dict) else set[str]()
+    alike = {kind: len(keys & model.model_fields.keys()) for kind, model in MODELS.items()}
+    likely = max(alike, key=lambda kind: (alike[kind], -len(MODELS[kind].model_fields)))
+    return (*folder_kind(path), likely if alike[likely] else "descriptors")[0]
 
 
 def folder_kind(path: Path) -> tuple[Kind, ...]:
