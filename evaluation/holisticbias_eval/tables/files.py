@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -67,6 +68,16 @@ def table_suffix(path: PurePath) -> str:
     """The suffix of a file's name in lower case, without that of a compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
     return suffixes[-1] if suffixes else ""
+
+
+def refuse_repeated(
+    label: str, names: Sequence[str], needed: Iterable[str], key: Callable[[str], str] = str.strip
+) -> None:
+    """Raise ``TableError`` for a needed column of which a table has several; names with the same ``key`` are equal."""
+    counts = Counter(map(key, names))
+    for name in needed:
+        if counts[key(name)] > 1:
+            raise TableError(f"{label} has {counts[key(name)]} columns {name[:80]!r}: keep one")
 
 
 def open_table(source: Path, wanted: Columns = (), *, latin_1: bool = False) -> OpenedTable:

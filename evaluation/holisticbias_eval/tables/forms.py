@@ -1,6 +1,5 @@
 """The form of a table of users: its columns, and what else holds of it."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.fields import Field, Kind
-from holisticbias_eval.tables.files import OpenedTable, open_table
+from holisticbias_eval.tables.files import OpenedTable, open_table, refuse_repeated
 
 _FEW = 10
 Check = Callable[[str, pa.Table], None]
@@ -52,7 +51,8 @@ class Form:
         chosen = {name: field for field in self.fields for name in field.names(names)}
         self._refuse_lacking(opened, names)
         others = [name for name in names if name not in chosen] if self.others else []
-        self._refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
+        needed = [names[name] for name in (*chosen, *others)]
+        refuse_repeated(opened.label, opened.names, needed, self._plain)
         lists = [names[name] for name, field in chosen.items() if field.kind == "words"]
         raw = opened.read([names[name] for name in chosen], [names[name] for name in others], lists)
         if not raw.num_rows:
@@ -103,12 +103,6 @@ class Form:
                     f"{opened.label} has no column {field.title}: a table of {self.what} has {wanted}; "
                     f"this one has {found}"
                 )
-
-    def _refuse_repeated(self, opened: OpenedTable, names: Sequence[str]) -> None:
-        counts = Counter(map(self._plain, opened.names))
-        for name in names:
-            if counts[self._plain(name)] > 1:
-                raise TableError(f"{opened.label} has {counts[self._plain(name)]} columns {name[:80]!r}: keep one")
 
     def _filled(
         self, label: str, read: dict[str, pa.ChunkedArray], names: Mapping[str, str], rows: int

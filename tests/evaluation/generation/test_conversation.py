@@ -190,7 +190,6 @@ def test_a_template_shows_the_same_day_every_day() -> None:
         ("{% for i in range(10 ** 9) %}{% endfor %}", {}, "causal", "cannot be used .*range"),
         ("{{ ''.__class__.__mro__ }}", {}, "causal", "cannot be used"),
         ("{% if %}", {}, "causal", "cannot be used"),
-        (None, {"separator": ""}, "causal", "--separator is empty"),
         (None, {"continuation": "Hello"}, "causal", "write {prompt} once"),
         (None, {"continuation": "{prompt}{prompt}"}, "causal", "write {prompt} once"),
         (None, {"continuation": "{prompt}{persona}"}, "causal", "before it"),

@@ -121,8 +121,6 @@ def text_form(options: ConversationOptions, kind: Kind = "causal") -> Conversati
         raise ModelError("--separator and --continuation exclude each other: leave one out")
     separator = options.separator
     if separator is not None:
-        if not separator:
-            raise ModelError("--separator is empty: give the text that ends a turn, for DialoGPT <|endoftext|>")
         close = "" if kind == "seq2seq" else separator
         return ConversationForm(
             f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,)
