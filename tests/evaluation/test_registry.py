@@ -22,6 +22,9 @@ from holisticbias_eval.results.registry import (
     results_folder,
 )
 from holisticbias_eval.results.run import RESULT, Run, read_signature
+from holisticbias_eval.sections.tables import Table
+from holisticbias_eval.site.models import side_by_side
+from holisticbias_eval.site.models_results import collect_results
 from invoking import Invoke
 
 
@@ -244,6 +247,19 @@ def test_scores_of_pairs_in_other_modes_have_their_own_entry_and_table(run: Run)
     assert (names[0], names[2]) == (names[1], names[0].replace("0.1.0-", "0.1.0-mode-choice-"))
     captions = [table.caption for table in leaderboard_tables(entries[1:])]
     assert captions == ["Stance contrast on HolisticBias 0.1.0", "Stance contrast on HolisticBias 0.1.0, mode choice"]
+
+
+def test_results_under_other_conditions_are_named_below_the_table(run: Run) -> None:
+    model, scoring = {"weights_sha256": "0" * 64}, {**run.result.signature.scoring, "context": "They said:"}
+    runs = {"a/one": run, "b/two": altered(run, model), "c/three": altered(run, model, scoring=scoring)}
+    entries = [entry for name, own in runs.items() for entry in make_entries(own, "Ada", "2026-11-22", name)]
+    said = "c/three (B) does not compare with a/one (A): the contexts differ."
+    assert {table.note for table in leaderboard_tables(entries)} == {said}
+    assert render_leaderboard(entries).count(said) == 2
+    measured = collect_results(entries, (), (), {}).measured
+    _, table = side_by_side([result for result in measured if result.measure == "likelihood_bias"])
+    assert isinstance(table, Table)
+    assert table.note == said
 
 
 def test_entries_are_written_in_a_clone_alone(

@@ -10,6 +10,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
+from holisticbias_eval.results.compare import not_beside
 from holisticbias_eval.results.registry import RegistryEntry, row_label, slug
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table, ends
@@ -46,7 +47,8 @@ def _table(entries: tuple[RegistryEntry, ...]) -> Table:
     }
     digest = "" if signature.release.prompts is None else f" ({signature.release.digest[:12]})"
     caption = f"{info.title} on {signature.title}{digest}"
-    return beside_each_other(slug(f"{signature.short_name} {measure}"), caption, first_column(info), models)
+    note = not_beside(measure, [(entry.signature.model.name, entry.signature) for entry in entries])
+    return beside_each_other(slug(f"{signature.short_name} {measure}"), caption, first_column(info), models, note)
 
 
 def first_column(info: Info) -> Column:
@@ -55,11 +57,13 @@ def first_column(info: Info) -> Column:
     return Column(name, title(name))
 
 
-def beside_each_other(name: str, caption: str, first: Column, models: Mapping[Column, Mapping[str, Figure]]) -> Table:
+def beside_each_other(
+    name: str, caption: str, first: Column, models: Mapping[Column, Mapping[str, Figure]], note: str = ""
+) -> Table:
     """A row for what each figure is of, and a column for each model; in brackets the 95% interval."""
     labels = dict.fromkeys(label for figures in models.values() for label in figures)
     rows = tuple((label, *(_cell(figures.get(label)) for figures in models.values())) for label in labels)
-    return Table(name, caption, (first, *models), rows)
+    return Table(name, caption, (first, *models), rows, note)
 
 
 def _cell(figure: Figure | None) -> str:
@@ -80,6 +84,7 @@ def _lines(entries: Sequence[RegistryEntry]) -> Iterator[str]:
     for table in leaderboard_tables(entries):
         yield f"\n## {plain(table.caption)}\n"
         yield from markdown_table(table)
+        yield from (f"\n{plain(note)}" for note in filter(None, [table.note]))
 
 
 def _notes(entries: Sequence[RegistryEntry]) -> Iterator[str]:

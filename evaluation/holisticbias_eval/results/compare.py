@@ -1,7 +1,7 @@
 """Compare two runs: whether they can be compared, the change of every measure, and how the runs differ."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -42,6 +42,13 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
     if measure.needs.answers in _JUDGED:
         reasons += _judging(measure, first, second)
     return "; ".join(reasons) or None
+
+
+def not_beside(name: str, signed: Sequence[tuple[str, Signature]]) -> str:
+    """A sentence for each model whose figures of a measure do not compare with the first model's; empty without one."""
+    (first, one), *others = signed
+    found = ((model, not_comparable(name, one, other)) for model, other in others)
+    return " ".join(f"{model} (B) does not compare with {first} (A): {reason}." for model, reason in found if reason)
 
 
 def _scoring(first: Mapping[str, str], second: Mapping[str, str], *, same: bool) -> Iterator[str]:

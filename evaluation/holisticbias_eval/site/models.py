@@ -8,7 +8,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, as_shown
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
-from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.compare import compare_runs, not_beside
 from holisticbias_eval.results.registry import row_label
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Estimate, Forest
@@ -63,7 +63,9 @@ def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
     """A chart and a table of several models in one measure on one release, models in the given order."""
     first = results[0]
     rows = {Column(result.key, result.model): result.rows() for result in results}
-    table = beside_each_other("models", f"{first.title}; in brackets the 95% interval", first_column(first.info), rows)
+    caption = f"{first.title}; in brackets the 95% interval"
+    note = not_beside(first.measure, [(result.model, result.signature) for result in results])
+    table = beside_each_other("models", caption, first_column(first.info), rows, note)
     estimates = tuple(
         Estimate(model.heading, figure.value, figure.interval, bool(figure.above_floor), group=str(label))
         for label, *_ in table.rows
