@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-_TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+from holisticbias.terms.anonymise import APOSTROPHES
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _ENDS = re.compile(r"[.!?][\"')\]\u2019\u201d]*$")
-_POSSESSIVES = ("'s", "\u2019s")
 _LONGEST = 2000  # characters
 Tokens = tuple[str, ...]
 
@@ -47,7 +48,8 @@ class TermMention:
 
 def term_tokens(text: str) -> Tokens:
     """The letters and digits of a term or word in small letters: ``Left-wing politics`` gives left, wing, politics."""
-    return tuple(token.casefold() for token in _TOKEN.findall(unicodedata.normalize("NFC", text)))
+    plain = APOSTROPHES.sub("'", unicodedata.normalize("NFC", text))
+    return tuple(token.casefold() for token in _TOKEN.findall(plain))
 
 
 def index_terms(terms: Iterable[str]) -> dict[Tokens, str]:
@@ -83,10 +85,9 @@ def _forms(tokens: Tokens) -> Iterable[Tokens]:
     """Tokens as they stand, without the possessive, and without the plural's -s."""
     *others, last = tokens
     yield tokens
-    for ending in _POSSESSIVES:
-        if last.endswith(ending):
-            last = last.removesuffix(ending)
-            yield (*others, last)
+    if last.endswith("'s"):
+        last = last.removesuffix("'s")
+        yield (*others, last)
     if last.endswith("s"):
         yield (*others, last[:-1])
 

@@ -33,6 +33,12 @@ RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
         ("One two three four five six seven eight glorbist.", ["glorbist"], None),
         ("The anti-glorbist club met in the town of Osk.", ["glorbist"], None),
         ("A (GLORBIST'S) map hangs in the town of Osk.", ["glorbist"], "A (GLORBIST'S) map hangs in the"),
+        (
+            "Old Tam O\u2019Doff\u2019s map hangs in old Osk.",
+            ["Tam O'Doff"],
+            "Old Tam O\u2019Doff\u2019s map hangs in old",
+        ),
+        ("Old Tam O'Doff met the club in Osk.", ["Tam O\u2018Doff"], "Old Tam O'Doff met the club in"),
         ("The New Left met the Left in old Osk.", ["Left", "New Left"], "The New Left met the Left in"),
         ("Our - Left met the Left in old Osk.", ["Left", "New Left"], "Our - Left met the Left"),
         ("Our Left - met the Left in old Osk.", ["Left", "New Left"], "Our Left - met the Left"),

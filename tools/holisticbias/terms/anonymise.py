@@ -9,7 +9,7 @@ BEFORE = r"(?<![^\W_])"  # no letter or digit
 AFTER = r"(?![^\W_])"
 GAP = r"[\s\u2010-\u2015-]+"
 SPLIT = re.compile(GAP)
-_APOSTROPHES = re.compile(r"['\u2018\u2019]")
+APOSTROPHES = re.compile(r"['\u2018\u2019]")
 _AROUND = "\"'\u2018\u2019\u201c\u201d.,()"
 _INITIAL = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?|[^\W\d_]")
 # Another name or initial between two parts: "Anthony Rudolph Quinn", "Anthony T. Quinn".
@@ -114,7 +114,7 @@ def split_name(text: str) -> list[str]:
 
 def written(words: Sequence[str], gap: str = GAP) -> str:
     """The pattern of words as they may be written: with white space or hyphens between, and any apostrophe."""
-    return _APOSTROPHES.sub("['\u2018\u2019]", gap.join(map(re.escape, words)))
+    return APOSTROPHES.sub("['\u2018\u2019]", gap.join(map(re.escape, words)))
 
 
 @lru_cache(4096)
@@ -130,8 +130,13 @@ def person_pattern(name: str) -> re.Pattern[str] | None:
     if not words:
         return None
     whole = f"(?i:{written(words)})" if len(words) > 1 else _as_written(words[0])
-    found = [whole, *_mentions([part for word in words if (part := word.strip(_AROUND))])]
+    found = [whole, *_mentions([part for word in words for part in _parts(word.strip(_AROUND))])]
     return re.compile(f"{BEFORE}(?:{'|'.join(found)}){AFTER}")
+
+
+def _parts(word: str) -> list[str]:
+    """A word of a name, or each of its initials."""
+    return list(filter(None, word.split(".") if _INITIAL.fullmatch(word) else [word]))
 
 
 def _as_written(word: str) -> str:
