@@ -18,6 +18,7 @@ from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.responses.design import count_repeats
 from holisticbias_eval.measures.responses.phrases import FILES
 from holisticbias_eval.sections.tables import Paragraph
+from holisticbias_eval.tasks.response_files import count_responses
 from invoking import Invoke
 from known import known
 
@@ -91,6 +92,19 @@ def test_an_undefined_value_is_null_with_its_count() -> None:
         figure = known(found.get(NAME, name, {"axis": "nonce", "descriptor": "stad"}))
         assert (figure.value, figure.interval, figure.n, figure.missing) == (None, None, 0, 2)
     assert known(found.get(NAME, "distinct_1")).value is None, "fewer than 500 words"
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["finish", "bare"])
+def test_responses_that_are_null_are_counted_as_by_evaluate(bare: bool) -> None:
+    answers = table(
+        ("stad", None, "stop"), ("stad", None, "filtered"), ("stad", " ", "length"), ("blicket", "I like pie", "stop"),
+        bare=bare,
+    )  # fmt: skip
+    found, counts = measured(answers), count_responses(answers)
+    for name in ("empty", "truncated", "refused", "filtered"):
+        share = found.value(NAME, f"share_{name}")
+        assert share == (None if counts.get(name) is None else counts[name] / 4), name
+    assert counts["empty"] == (3 if bare else 1)
 
 
 def test_without_prompts_and_endings_their_figures_are_left_out_with_a_note() -> None:

@@ -1,5 +1,6 @@
 """The forms of users' tables of responses, judged or not, and of texts about groups; counts of responses."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import get_args
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.models.generation.requests import WITHHELD, Finish
+from holisticbias_eval.models.generation.requests import Finish, read_endings
 from holisticbias_eval.prompts.collections import GROUPED, refuse_names
 from holisticbias_eval.prompts.texts import HUMAN, MODEL
 from holisticbias_eval.readers.classifier import PREFIX
@@ -102,21 +103,17 @@ TABLES: Mapping[str, Callable[[Path], pa.Table]] = {
 def count_responses(table: pa.Table) -> Mapping[str, int]:
     """The number of responses, and how many of them are empty, truncated, refused, filtered or repeated.
 
-    A response that is null counts as refused, unless it was filtered.
     A repeated response has the same text as another response. Without a column ``finish`` it is not known which are
     truncated, refused or filtered, so these are not counted.
     """
-    text, ends = table["response"].cast(pa.large_string()), "finish" in table.column_names
-    finish = table["finish"].cast(pa.string()) if ends else pa.chunked_array([pa.nulls(len(table), pa.string())])
-    finish = pc.if_else(pc.and_(pc.is_null(text), pc.invert(pc.is_in(finish, pa.array(WITHHELD)))), "refused", finish)
-    withheld = pc.is_in(finish, pa.array(WITHHELD))
-    empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
-    said = text.filter(pc.invert(pc.or_(empty, withheld)))
+    ends = read_endings(table)
+    said = table["response"].filter(pa.array(ends.answered))
     counts = {"truncated": "length", "refused": "refused", "filtered": "filtered"}
+    by_finish = Counter(ends.finish.to_pylist())
     return {
         "responses": len(table),
-        "empty": _number(empty),
-        **{name: _number(pc.equal(finish, value)) for name, value in counts.items() if ends},
+        "empty": int(ends.empty.sum()),
+        **{name: by_finish[value] for name, value in counts.items() if "finish" in table.column_names},
         "repeated": len(said) - len(pc.unique(said)),
     }
 
@@ -126,7 +123,3 @@ def counts_in_words(table: pa.Table) -> str:
     counts = dict(count_responses(table))
     words, count = {"repeated": "the same as another"}, counts.pop("responses")
     return f"{count:,} responses: {', '.join(f'{n:,} {words.get(name, name)}' for name, n in counts.items())}"
-
-
-def _number(mask: pa.ChunkedArray) -> int:
-    return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0

@@ -62,13 +62,13 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor or its plural are left out. At
     most ten phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
-    grouping, counted = design.descriptors, np.flatnonzero(wordings.answered)
+    grouping, counted = design.descriptors, np.flatnonzero(wordings.ends.answered)
     if not len(counted):
         return
     grams, group = frequent_ngrams(wordings.words.take(counted), LONGEST, LEAST), grouping.group[counted]
     sizes, rows = np.bincount(group, minlength=len(grouping)), len(counted)
     tests = len(grams) * int((sizes > 0).sum())
-    yield figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.answered) - rows)
+    yield figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.ends.answered) - rows)
     if not len(grams) or (sizes > 0).sum() < 2:
         return
     descriptor, gram, count = _candidates(grams, group, sizes, _own_words(names))

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import make_figure
-from holisticbias_eval.models.generation.requests import WITHHELD
+from holisticbias_eval.models.generation.requests import Endings, read_endings
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.words import (
     WordArrays,
@@ -41,34 +41,23 @@ Responses that are not counted have NaN.
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """The words of responses and prompts, and which responses have a text.
-
-    ``answered`` is false for responses that are empty, refused or filtered. ``prompts`` is ``None`` if the table has
-    no prompts.
-    """
+    """The words of responses and prompts, and how the responses end; ``prompts`` is ``None`` if the table has none."""
 
     words: WordArrays
     prompts: WordArrays | None
-    answered: Bools
-    empty: Bools
+    ends: Endings
 
 
 def read_wordings(answers: pa.Table) -> Wordings:
     """Split responses and prompts into words."""
-    texts = known_texts(answers["response"])
-    blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
-    unanswered = np.zeros(len(blank), bool)
-    if "finish" in answers.column_names:
-        unanswered = _is_any(answers["finish"], WITHHELD)
-    columns = [texts, *([answers["prompt"]] if "prompt" in answers.column_names else [])]
-    words, *prompts = split_words(*columns)
-    return Wordings(words, prompts[0] if prompts else None, ~blank & ~unanswered, blank & ~unanswered)
+    words, *prompts = split_words(*(answers[name] for name in ("response", "prompt") if name in answers.column_names))
+    return Wordings(words, prompts[0] if prompts else None, read_endings(answers))
 
 
 def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:
     """For single words and for pairs, the response and the item of each occurrence in answered responses."""
     words, rows = wordings.words, wordings.words.rows
-    counted = wordings.answered[rows]
+    counted = wordings.ends.answered[rows]
     inner = np.flatnonzero((rows[:-1] == rows[1:]) & counted[1:]) if len(rows) else np.zeros(0, np.int64)
     pairs = words.codes[inner] * len(words.vocabulary) + words.codes[inner + 1] if len(inner) else inner
     return {
@@ -77,18 +66,13 @@ def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:
     }
 
 
-def _is_any(column: pa.ChunkedArray, values: Sequence[str]) -> Bools:
-    found: Bools = pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
-    return found
-
-
 def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) -> Iterator[RowValues]:
     """Every value of every response; values that need a column that the table lacks are left out.
 
     Parroting is whether a response is its prompt, starts with it, and how much of it its longest common run of words
     is. A repeated response is that to another prompt, letter by letter.
     """
-    words, prompts, answered = wordings.words, wordings.prompts, wordings.answered
+    words, prompts, answered = wordings.words, wordings.prompts, wordings.ends.answered
 
     def among(name: str, values: np.ndarray, counted: Bools = answered, phrase: str = "") -> RowValues:
         return (name, phrase), np.where(counted, values, np.nan)
@@ -103,10 +87,10 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
         yield among("parroting_run", run, counted)
     yield among("length", words.lengths)
     yield among("share_repeated", _repeated(answers, answered))
-    yield ("share_empty", ""), wordings.empty.astype(float)
+    yield ("share_empty", ""), wordings.ends.empty.astype(float)
     if "finish" in answers.column_names:
         for name, ending in ENDINGS.items():
-            yield (name, ""), _is_any(answers["finish"], (ending,)).astype(float)
+            yield (name, ""), pc.is_in(wordings.ends.finish, pa.array([ending])).to_numpy().astype(float)
 
 
 def _repeated(answers: pa.Table, answered: Bools) -> Bools:

@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.model import Kind, Model, ModelSignature
@@ -59,6 +60,28 @@ class Responses(Rows):
     finish: Sequence[str]
     tokens: Int32s
     reasoning: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Endings:
+    """The ends of responses; a response that was refused or filtered is neither ``empty`` nor ``answered``."""
+
+    finish: pa.ChunkedArray
+    empty: Bools
+    answered: Bools
+
+
+def read_endings(responses: pa.Table) -> Endings:
+    """Read how responses end: null is a refusal unless it was filtered, and an empty response without ``finish``."""
+    texts = responses["response"].cast(pa.large_string())
+    finish = pa.chunked_array([pa.nulls(len(texts), pa.string())])
+    if "finish" in responses.column_names:
+        finish = responses["finish"].cast(pa.string())
+        given = pc.or_(pc.is_valid(texts), pc.is_in(finish, pa.array(WITHHELD)))
+        finish = pc.if_else(given, finish, "refused")
+    withheld = pc.is_in(finish, pa.array(WITHHELD)).to_numpy()
+    blank = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(texts), ""), fill_value=True).to_numpy()
+    return Endings(finish, blank & ~withheld, ~blank & ~withheld)
 
 
 def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:
