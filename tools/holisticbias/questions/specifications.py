@@ -95,6 +95,8 @@ def read_group(line: str, attributes: Sequence[Mapping[str, Field]]) -> dict[str
     """
     kept = line.strip().removesuffix(_HELD_OUT)
     label, colon, wanted = (part.strip() for part in kept.partition(":"))
+    if not label:
+        raise SourceError("write the name of the group, and with a colon the attributes of its stereotype")
     group: dict[str, Field] = {"name": propose_key(label), "label": label}
     group |= {"held_out": True} if kept != line.strip() else {}
     if not colon:

@@ -162,7 +162,7 @@ def held_out_groups(entry: Specification) -> Faults:
 
 
 @rule(
-    asks="The descriptors of a slot exist in every version of the specification.",
+    asks="The descriptors of a slot exist in every version of the specification. Their ids are not among its terms.",
     fix="name the id of a descriptor that these versions have, or set since, until or history",
     needs=frozenset({"descriptors"}),
 )
@@ -170,6 +170,10 @@ def descriptor_of_slot(repository: Repository) -> Problems:
     known = {d.id: d for f in repository.axes for d in f.record.descriptors}
     versions = [f.record.version for f in repository.releases]
     for file, i, entry in repository.of(Specification):
+        for keys, term in _slot_values(entry, "terms"):
+            if term in known:
+                fix = "write the ids of descriptors under descriptors:, and no words beside them"
+                yield file.entry_problem(i, keys, f"{term!r} is the id of a descriptor, not a word.", fix)
         missing: dict[str, tuple[Keys, str]] = {}
         for version in (v for v in versions if holds(v, entry.since, entry.until)):
             for keys, name in _slot_values(entry.at(version), "descriptors"):
