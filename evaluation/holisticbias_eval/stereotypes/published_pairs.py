@@ -64,7 +64,7 @@ def published_pairs(
 
 def _pair(sentence: SourceSentence, specification: Specification, *, is_repeated: bool) -> Pair:
     masked, found = _masked(sentence), find_term(sentence, every_term(specification))
-    group = found and found.group
+    group = found.group if found else None
     pair = replace(
         unpaired(replace(sentence, sentence=masked.replace(MASK, sentence.term)), specification),
         group=group,
