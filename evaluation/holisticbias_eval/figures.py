@@ -1,7 +1,7 @@
 """Figures: one record for the results of every measure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import inf, isclose, isnan
+from math import inf, isclose, isfinite, isnan
 from typing import Annotated, Any
 
 import numpy as np
@@ -128,6 +128,12 @@ class Figure(Part):
             return self.is_significant
         low, high = self.floor_interval.low, self.floor_interval.high
         return self.value > high + (high - low)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all its numbers are finite, as far as it has them."""
+        ends = [end for one in (self.interval, self.floor_interval) if one for end in (one.low, one.high)]
+        return all(isfinite(one or 0) for one in (self.value, self.floor, self.p_value, self.adjusted_p, *ends))
 
     @property
     def is_significant(self) -> bool:

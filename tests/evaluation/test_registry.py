@@ -107,6 +107,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("figures.0.interval", {"low": 0.2, "high": 1.1}, f"{SHARE}: a share must lie between 0 and 1"),
     ("figures.0.value", -0.1, f"{SHARE}: a share must lie between 0 and 1"),
     ("figures.0.n", 0, f"{SHARE} has a value although n is 0: it must be null"),
+    ("figures.0.p_value", float("inf"), f"{SHARE}: a number is not finite"),
     ("figures.0.measure", "medians", f"{SHARE} belongs to the measure 'medians'"),
     ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
     ("measure", "phrenology", "measure: there is no measure 'phrenology'"),

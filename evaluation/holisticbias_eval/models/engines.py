@@ -170,7 +170,11 @@ def answers_fingerprint(model: Scorer | Generator | PairScorer) -> str:
     about = {key: value for key, value in identity.model_dump().items() if key in _IDENTIFYING}
     if identity.weights_sha256 is None:
         about["name"] = identity.name
-    return fingerprint({"version": _answers_of(model)[0], "model": about, "settings": dict(model.settings)})
+    all_about = {"version": _answers_of(model)[0], "model": about, "settings": dict(model.settings)}
+    if isinstance(model, PairScorer):  # whose stores were always named in this way
+        about["weights"] = about.pop("weights_sha256")
+        all_about["keys"] = [*model.keys]
+    return fingerprint(all_about)
 
 
 def _earlier(store: ShardStore, answers: str) -> str:

@@ -27,7 +27,7 @@ class Plan:
 
     ``what`` names them with what is done, such as "responses to write". ``work`` is that of scoring, which is ``exact``
     if it was counted, not estimated; ``counted`` says whether the answers were. ``shorter`` names the settings that
-    would shorten the run.
+    would shorten the run; a limit counts what has ``each`` answers.
     """
 
     what: str
@@ -38,6 +38,7 @@ class Plan:
     exact: bool = True
     counted: bool = True
     shorter: tuple[str, ...] = ()
+    each: int = 1
 
     def __str__(self) -> str:
         about = "" if self.counted else "about "
@@ -62,7 +63,7 @@ class Plan:
         """Ways to shorten the run; empty if it is short, or nothing shortens it."""
         if self.seconds[1] <= _LONG:
             return ""
-        fewer = max(1, int(self.missing * _LONG / self.seconds[1]))
+        fewer = max(1, int(self.missing / self.each * _LONG / self.seconds[1]))
         fewer -= fewer % 10 ** (len(str(fewer)) - 1)
         ways = {
             "small": "--small (100 descriptors)",

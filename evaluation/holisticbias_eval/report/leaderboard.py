@@ -5,13 +5,13 @@ from itertools import groupby
 
 from rich.console import Console
 
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.results.compare import not_beside
-from holisticbias_eval.results.registry import RegistryEntry, row_label, slug
+from holisticbias_eval.results.registry import RegistryEntry, headline_rows, slug
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table, ends
 from holisticbias_eval.units import show, title
@@ -40,9 +40,7 @@ def _table(entries: tuple[RegistryEntry, ...]) -> Table:
     info = MEASURES[measure].info
     labels = {key: label for entry in entries for key, label in entry.labels.items()}
     models = {
-        Column(entry.file_name, entry.signature.model.name): {
-            row_label(figure, labels): figure for figure in entry.figures if figure.name == info.headline
-        }
+        Column(entry.file_name, entry.signature.model.name): headline_rows(Figures(entry.figures), info, labels)
         for entry in entries
     }
     digest = "" if signature.release.prompts is None else f" ({signature.release.digest[:12]})"

@@ -110,7 +110,12 @@ def names_in_words(figures: Figures, answers: pa.Table) -> dict[str, str]:
     return view.labels | view.labels_of("specification", "label")
 
 
-def row_label(figure: Figure, labels: Mapping[str, str]) -> str:
+def headline_rows(figures: Figures, info: Info, labels: Mapping[str, str], name: str = "") -> dict[str, Figure]:
+    """The headline figures of a measure, or those of another name, by what they are of."""
+    return {_row_label(figure, labels): figure for figure in info.headlines(figures, name)}
+
+
+def _row_label(figure: Figure, labels: Mapping[str, str]) -> str:
     """The keys of a headline figure in words, which no other figure of its measure has."""
     parts = (
         labels.get(value) or title(said_dimension(value) if key == "dimension" else value)
@@ -270,6 +275,8 @@ def _check_figures(entry: RegistryEntry) -> Iterator[str]:
     yield from (f"figures: {place} is given {times} times" for place, times in places.items() if times > 1)
     for figure in entry.figures:
         where = f"figures: {' of '.join((figure.name, *figure.keys.values()))}"
+        if not figure.is_finite:
+            yield f"{where}: a number is not finite"
         if figure.measure != entry.measure:
             yield f"{where} belongs to the measure {figure.measure!r}"
         if figure.value is not None and figure.n < 1:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 
 import pyarrow as pa
@@ -204,8 +203,7 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         raise _no_single_run(folder)
-    result = read_record(folder / RESULT, Result, RunError)
-    _refuse_infinite(folder, result)
+    result = read_result(folder / RESULT)
     table = _read_answers(folder / answers.file, answers, columns(result.signature.measures))
     return Run(result, table, Tables(folder, answers))
 
@@ -242,12 +240,13 @@ def read_signature(folder: Path) -> Signature:
     return read_record(folder / RESULT, _Signed, RunError).signature
 
 
-def _refuse_infinite(folder: Path, result: Result) -> None:
-    """Raise ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
+def read_result(path: Path) -> Result:
+    """Read the result of a run; ``RunError`` if it is damaged, or if a number is not finite: none is written so."""
+    result = read_record(path, Result, RunError)
     for figure in result.figures:
-        ends = [end for one in (figure.interval, figure.floor_interval) if one for end in (one.low, one.high)]
-        if not all(map(isfinite, (figure.value or 0, figure.floor or 0, figure.p_value or 0, *ends))):
-            raise RunError(f"{folder / RESULT} is damaged: a number of the figure {figure.name} is not finite")
+        if not figure.is_finite:
+            raise RunError(f"{path} is damaged: a number of the figure {figure.name} is not finite")
+    return result
 
 
 def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:

@@ -9,7 +9,7 @@ from holisticbias_eval.figures import DEVIATION, Figure, Figures, as_shown
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs, not_beside
-from holisticbias_eval.results.registry import row_label
+from holisticbias_eval.results.registry import headline_rows
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.sections.tables import Column, ColumnOf, ends, table_of
@@ -131,7 +131,7 @@ def differences(measured: Sequence[ModelResult]) -> Iterator[tuple[str, Rows]]:
         shared = [(a, b) for a, b in pairs if a.group == b.group and a.release == b.release]
         changes = _changes(first, second) if shared else Figures(())
         for a, b in shared:
-            rows = {row_label(figure, b.labels): figure for figure in b.info.headlines(changes, "change")}
+            rows = headline_rows(changes, b.info, b.labels, "change")
             yield f"{a.key}--{b.key}.json", rows
             yield f"{b.key}--{a.key}.json", {label: _negative(figure) for label, figure in rows.items()}
 
@@ -177,7 +177,7 @@ def _result(result: ModelResult) -> Json:
         "direction": result.info.direction,
         "limits": result.info.limits,
         "unit": result.unit,
-        "rows": [{"label": row_label(figure, result.labels), **_value(figure)} for figure in result.shown()],
+        "rows": [{"label": label, **_value(figure)} for label, figure in result.rows().items()],
         "signature": list(signature_rows(result.signature)),
     }
 

@@ -11,8 +11,8 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, row_label, slug
-from holisticbias_eval.results.run import RESULT, Result, Run
+from holisticbias_eval.results.registry import RegistryEntry, headline_rows, kept_figures, names_in_words, slug
+from holisticbias_eval.results.run import RESULT, Result, Run, read_result
 from holisticbias_eval.results.signature import Signature, same_model
 from holisticbias_eval.sections.tables import ends
 from holisticbias_eval.units import model_title, show, title
@@ -97,7 +97,7 @@ class ModelResult:
 
     def rows(self) -> dict[str, Figure]:
         """The headline figures, by what they are of."""
-        return {row_label(figure, self.labels): figure for figure in self.shown()}
+        return headline_rows(self.figures, self.info, self.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ def collect_results(
 ) -> Results:
     """Collect the results of the registry, of references and of runs, sorted by measure, release and model.
 
-    ``labels`` are those of axes. A contributed result comes before a reference; a run of a model that the registry
-    has is named apart from it.
+    ``labels`` are those of axes. A contributed result comes before a reference. A run is named apart from an earlier
+    result on the same, and from another model of its name.
     """
-    entries = tuple(entries)
+    entries, runs = tuple(entries), tuple(runs)
     registered = [entry.signature.model for entry in entries]
     referenced = [_figures(result, registered) for result in references]
     of_user = [(_figures(run.result, registered), run) for run in runs]
@@ -138,17 +138,28 @@ def collect_results(
     for i, (figures, run) in enumerate(of_user, 1):
         of_run = {**labels, **names_in_words(figures.figures, run.answers)}
         found += [(i, result) for result in _by_measure(figures, of_run, "run", run)]
-    kept: dict[str, ModelResult] = {}
+    by_run: dict[int, list[ModelResult]] = {i: [] for i in range(len(runs) + 1)}
     for (i, _), result in zip(found, _apart([result for _, result in found]), strict=True):
-        named = replace(result, model=f"{result.model} (run {i})") if i and result.key in kept else result
-        kept[named.key] = named
-    known = (*referenced, *(figures for figures, _ in of_user))
+        by_run[i].append(result)
+    kept = {result.key: result for result in by_run[0]}
+    known = [*referenced]
+    for i, (figures, _) in enumerate(of_user, 1):
+        name = f"{figures.model} (run {i})" if _is_taken(figures, by_run[i], kept) else figures.model
+        kept |= {result.key: result for result in (replace(one, model=name) for one in by_run[i])}
+        known.append(replace(figures, model=name))
     by_model = tuple(sorted(known, key=lambda figures: figures.model.lower()))
     order = list(MEASURES)
     measured = sorted(
         kept.values(), key=lambda r: (order.index(r.measure), r.signature.release.place, r.group, r.model.lower())
     )
     return Results(tuple(measured), by_model, bool(referenced))
+
+
+def _is_taken(run: RunFigures, results: Iterable[ModelResult], kept: Mapping[str, ModelResult]) -> bool:
+    """Whether a result of the same model, measure and release is kept, or one of another model of this name."""
+    key = model_key(run.model)
+    others = (one.signature.model for one in kept.values() if model_key(one.model) == key)
+    return any(one.key in kept for one in results) or any(not same_model(run.signature.model, one) for one in others)
 
 
 def _apart(results: Sequence[ModelResult]) -> list[ModelResult]:
@@ -162,7 +173,7 @@ def _apart(results: Sequence[ModelResult]) -> list[ModelResult]:
 def read_references(registry: Path) -> Iterator[Result]:
     """Read the reference results, which are in the folder ``reference`` beside the registry if there are any."""
     for path in sorted((registry.parent / "reference").rglob(RESULT)):
-        yield Result.model_validate_json(path.read_bytes())
+        yield read_result(path)
 
 
 def _of_entry(entry: RegistryEntry) -> ModelResult:

@@ -77,7 +77,7 @@ def _has_other_length(candidate: Candidate) -> bool:
 
 
 def _is_incomplete(candidate: Candidate) -> bool:
-    return not (_START.match(candidate.sentence) and _STOP.search(candidate.sentence))
+    return not (_START.match(candidate.sentence) and is_closed(candidate.sentence))
 
 
 def _is_several(candidate: Candidate) -> bool:
@@ -170,6 +170,11 @@ def repeat_key(sentence: str, term: str) -> str:
     Two sentences of one attribute with the same key give the same pairs.
     """
     return " ".join(_folded(term_pattern(term).sub(_GAP, sentence), keep="▢"))
+
+
+def is_closed(text: str) -> bool:
+    """Whether a text ends in a final mark, which quotation marks and brackets may follow."""
+    return _STOP.search(text) is not None
 
 
 def words(text: str) -> list[str]:

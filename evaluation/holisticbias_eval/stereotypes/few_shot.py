@@ -20,6 +20,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.derive_polarity import read_vectors
+from holisticbias_eval.stereotypes.acceptance import is_closed
 from holisticbias_eval.tables.rows import parse_json
 
 _ONE = (
@@ -35,7 +36,6 @@ _ECHO = re.compile(r"\A\s*keywords:[^\n]*(?:##|\n)\s*(?=sentence\s*:)", re.IGNOR
 _LABEL = re.compile(r"\A(?:sentence|answer)\s*:\s*", re.IGNORECASE)
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*(?:```\s*)?\Z", re.DOTALL | re.IGNORECASE)
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"))  # noqa: RUF001 - quotation marks as people write them
-_FINAL = ".!?"
 LONGEST = 2_000
 """Characters of a returned text that are read and kept."""
 
@@ -50,7 +50,7 @@ class Shot(Part):
     def closed(self) -> str:
         """The sentence; one without a final mark gets a full stop, because generators copy what they see."""
         sentence = " ".join(self.sentence.split())
-        return sentence if sentence.endswith(tuple(_FINAL)) else f"{sentence}."
+        return sentence if is_closed(sentence) else f"{sentence}."
 
 
 def write_prompt(form: str, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:

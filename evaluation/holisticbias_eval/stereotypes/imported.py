@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
 from holisticbias_eval.stereotypes.specifications import read_specifications
-from holisticbias_eval.stereotypes.targets import all_terms
+from holisticbias_eval.stereotypes.targets import GroupTerm, all_terms
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
@@ -94,20 +95,14 @@ def read_sentences(path: Path) -> list[SourceSentence]:
         sentences = list(_read_json(path))
     else:
         sentences = _sentences(SENTENCES.read(path))
-    if not sentences:
-        raise EvaluationError(f"{path} has no sentences")
-    for sentence in sentences:
-        for what in ("attribute", "term"):
-            if not getattr(sentence, what):
-                raise EvaluationError(f"{path}: row {sentence.row}: the {what} is missing: every sentence needs one")
-    return sentences
+    return _complete(sentences, path)
 
 
 def read_source_sentences(path: Path) -> list[SourceSentence]:
     """Read the sentences of a folder with ``sentences.parquet``, or of a table, to pair them.
 
     A table has the columns attribute, term, sentence and, unless one specification is given, specification; or the
-    columns of the published code. Raises ``PairsError``.
+    columns of the published code. Raises ``EvaluationError``.
     """
     advice = "name a folder that `holisticbias stereotypes sentences` wrote, or a table"
     opened = SENTENCES.open(file_in(path, record.SENTENCES, advice, PairsError))
@@ -116,7 +111,18 @@ def read_source_sentences(path: Path) -> list[SourceSentence]:
             f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "
             f"{path}`"
         )
-    return _sentences(SENTENCES.read(opened))
+    return _complete(_sentences(SENTENCES.read(opened)), path)
+
+
+def _complete(sentences: list[SourceSentence], path: Path) -> list[SourceSentence]:
+    """The sentences, each of which has an attribute and a term."""
+    if not sentences:
+        raise EvaluationError(f"{path} has no sentences")
+    for sentence in sentences:
+        for what in ("attribute", "term"):
+            if not getattr(sentence, what):
+                raise EvaluationError(f"{path}: row {sentence.row}: the {what} is missing: every sentence needs one")
+    return sentences
 
 
 def _sentences(table: pa.Table) -> list[SourceSentence]:
@@ -170,9 +176,8 @@ def find_specifications(
 
     Raises ``EvaluationError`` if a row names none, or if a name is unknown.
     """
-    names = list(dict.fromkeys(sentence.specification for sentence in sentences))
-    if None in names:
-        raise EvaluationError(f"{path} does not name a specification in every row: give it with --specification")
+    refuse_unnamed(path, sentences)
+    names = dict.fromkeys(sentence.specification for sentence in sentences)
     return read_specifications([name for name in names if name is not None], version)
 
 
@@ -181,8 +186,9 @@ def place_sentences(path: Path, sentences: Sequence[SourceSentence], specificati
 
     A specification takes rows without a name, with its id or published name, and with any other name if at least
     half of the attributes and half of the terms with it are the specification's. Raises ``EvaluationError`` if no
-    sentence belongs to one.
+    sentence belongs to one, or if it is not clear to which.
     """
+    refuse_unnamed(path, sentences, specifications)
     names = list(dict.fromkeys(sentence.specification for sentence in sentences))
     chosen = {name: next((s for s in specifications if _takes(s, name, sentences)), None) for name in names}
     placed = [(sentence, taken) for sentence in sentences if (taken := chosen[sentence.specification]) is not None]
@@ -192,6 +198,14 @@ def place_sentences(path: Path, sentences: Sequence[SourceSentence], specificati
             f"it has those of {', '.join(map(str, names[:8]))[:300]}"
         )
     return placed
+
+
+def refuse_unnamed(
+    path: Path, sentences: Sequence[SourceSentence], specifications: Sequence[Specification] = ()
+) -> None:
+    """Raise ``EvaluationError`` if a row names no specification, unless one alone was chosen."""
+    if len(specifications) != 1 and any(sentence.specification is None for sentence in sentences):
+        raise EvaluationError(f"{path} does not name a specification in every row: give one with --specification")
 
 
 def _takes(specification: Specification, name: str | None, sentences: Sequence[SourceSentence]) -> bool:
@@ -210,10 +224,12 @@ def _fit(named: Iterable[str], known: Iterable[str]) -> bool:
 
 def judge_imported(placed: Placed, attributes: Sequence[Wanted], judging: SentenceJudging) -> list[Returned]:
     """The log of imported sentences, judged by the rules; their request is the row in the file."""
-    by_words = {(w.target.specification, term_key(w.target.attribute)): w for w in reversed(attributes)}
+    by_target = {_place(w.target.specification, w.target.attribute_set, w.target.attribute): w
+                 for w in reversed(attributes)}  # fmt: skip
     rows = []
     for sentence, specification in placed:
-        wanted = by_words.get((specification.id, term_key(sentence.attribute)))
+        attribute_set = find_attribute_set(sentence, specification)
+        wanted = by_target.get(_place(specification.id, attribute_set, sentence.attribute))
         row = _judge(sentence, specification.id, wanted, judging)
         if wanted is not None:
             wanted.count([row])
@@ -225,10 +241,30 @@ def judge_imported(placed: Placed, attributes: Sequence[Wanted], judging: Senten
     return judged
 
 
+def _place(specification: str, attribute_set: str | None, attribute: str) -> tuple[str, str | None, str]:
+    return specification, attribute_set, term_key(attribute)
+
+
+def find_term(sentence: SourceSentence, terms: Iterable[GroupTerm]) -> GroupTerm | None:
+    """The term of a sentence, in the first slot that has it; of several groups the one that is given, or the first."""
+    key = term_key(sentence.term)
+    fitting = (t for t in terms if sentence.group in (None, t.group) and term_key(t.term) == key)
+    return min(fitting, key=lambda term: term.slot, default=None)
+
+
+def find_attribute_set(sentence: SourceSentence, specification: Specification) -> str | None:
+    """The set of a sentence's attribute: the one that is given, or the first with this word; null if none has it."""
+    attribute = term_key(sentence.attribute)
+    for attributes in specification.attributes:
+        is_asked = sentence.attribute_set in (None, attributes.name)
+        if is_asked and attribute in map(term_key, attributes.terms):
+            return attributes.name
+    return None
+
+
 def _judge(sentence: SourceSentence, specification: str, wanted: Wanted | None, judging: SentenceJudging) -> Returned:
     text = " ".join(sentence.sentence[:LONGEST].split())
-    known = [term for terms in wanted.terms.values() for term in terms] if wanted else []
-    drawn = next((term for term in known if term_key(term.term) == term_key(sentence.term)), None)
+    drawn = find_term(sentence, chain.from_iterable(wanted.terms.values())) if wanted else None
     rule: str | None = "discarded" if sentence.is_discarded else "not-in-specification"
     if wanted and drawn and not sentence.is_discarded:
         rule = judging.refusing(text, drawn.term, wanted, wanted.seen)

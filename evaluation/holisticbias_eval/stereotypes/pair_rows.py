@@ -10,10 +10,11 @@ from typing import Literal
 import pyarrow as pa
 import yaml
 
-from holisticbias.terms.specification_entries import Specification, filled, fits, term_key
+from holisticbias.terms.specification_entries import Specification, filled, fits
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.stereotypes.conversion import Converter
-from holisticbias_eval.stereotypes.imported import SourceSentence
+from holisticbias_eval.stereotypes.imported import SourceSentence, find_attribute_set, find_term
+from holisticbias_eval.stereotypes.targets import every_term
 
 Stereotyped = Literal["sentence", "other_sentence"]
 
@@ -65,13 +66,14 @@ def _pairs_of(
     sentence: SourceSentence, specification: Specification, converter: Callable[[str, str, str], Converter]
 ) -> Iterator[Pair]:
     blank = unpaired(sentence, specification)
-    where, attribute_set = find_term(specification, sentence), find_attribute_set(specification, sentence)
-    if where is None or attribute_set is None or sentence.is_discarded:
-        rule = "unknown-term" if where is None else "unknown-attribute" if attribute_set is None else "discarded"
+    term = find_term(sentence, every_term(specification))
+    attribute_set = find_attribute_set(sentence, specification)
+    if term is None or attribute_set is None or sentence.is_discarded:
+        rule = "unknown-term" if term is None else "unknown-attribute" if attribute_set is None else "discarded"
         yield replace(blank, rule=rule)
         return
-    slot, group = where
-    blank = replace(blank, attribute_set=attribute_set, slot=slot, group=group)
+    group = term.group
+    blank = replace(blank, attribute_set=attribute_set, slot=term.slot, group=group)
     for other in (g.name for g in specification.groups if g.name != group):
         pair = replace(blank, pair_id=f"{sentence.sentence_id}>{other}", other_group=other)
         stereotyped = stereotyped_side(specification, attribute_set, group, other)
@@ -96,26 +98,6 @@ def unpaired(sentence: SourceSentence, specification: Specification) -> Pair:
         source=sentence.source,
         generator=sentence.generator,
     )
-
-
-def find_term(specification: Specification, sentence: SourceSentence) -> tuple[int, str] | None:
-    """The slot and the group of a sentence's term; a term of several groups is of the group that is given, or first."""
-    for number, slot in enumerate(specification.slots):
-        for term, group in zip(slot.terms, specification.groups, strict=False):
-            fits_group = sentence.group in (None, group.name)
-            if term is not None and fits_group and term_key(term) == term_key(sentence.term):
-                return number, group.name
-    return None
-
-
-def find_attribute_set(specification: Specification, sentence: SourceSentence) -> str | None:
-    """The set of a sentence's attribute: the one that is given, or the first with this word; null if none has it."""
-    attribute = term_key(sentence.attribute)
-    for attributes in specification.attributes:
-        is_asked = sentence.attribute_set in (None, attributes.name)
-        if is_asked and attribute in map(term_key, attributes.terms):
-            return attributes.name
-    return None
 
 
 def stereotyped_side(specification: Specification, attribute_set: str, group: str, other: str) -> Stereotyped | None:

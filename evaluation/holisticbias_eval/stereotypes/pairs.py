@@ -13,7 +13,7 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import PairsError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.stereotypes.imported import SourceSentence, read_source_sentences
+from holisticbias_eval.stereotypes.imported import SourceSentence, read_source_sentences, refuse_unnamed
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates
 from holisticbias_eval.stereotypes.published_pairs import pairs_csv, published_pairs
 from holisticbias_eval.stereotypes.record import PAIRS
@@ -37,7 +37,7 @@ def make_pairs(
     Returns the pairs, and the names in the table that are not a specification.
     The record of the sentences, ``sentences.json``, is copied if it is beside them: it has their yield and quality.
     ``names`` selects specifications, by default all that the table names. The mode ``published`` also writes a CSV file
-    in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
+    in the published columns. Raises ``EvaluationError`` and ``OutputError``.
     """
     refuse_target(out, _is_pairs, [source])
     sentences = read_source_sentences(source)
@@ -73,16 +73,16 @@ def make_pairs(
 
 def _specifications(sentences: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:
     """The specifications given by ``names``, else the table's with a stereotype, in the order of the dataset."""
-    used = {s.specification for s in sentences}
     if not names:
+        refuse_unnamed(path, sentences)
+        used = {s.specification for s in sentences}
         named = [s for s in known_specifications() if used.intersection((s.id, s.published_as))]
         names = [s.id for s in named if has_stereotype(s)] or [s.id for s in named]
     chosen = read_specifications(names) if names else ()
     refuse_without_stereotype(chosen)
     if not chosen:
         raise PairsError(f"{path} names no known specification: name one with --specification")
-    if len(chosen) > 1 and None in used:
-        raise PairsError(f"{path} has rows without a specification: name one with --specification")
+    refuse_unnamed(path, sentences, chosen)
     return chosen
 
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from holisticbias.spreadsheet import csv_text
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.stereotypes.imported import SourceSentence
-from holisticbias_eval.stereotypes.pair_rows import Pair, find_attribute_set, find_term, unpaired
+from holisticbias_eval.stereotypes.imported import SourceSentence, find_attribute_set, find_term
+from holisticbias_eval.stereotypes.pair_rows import Pair, unpaired
+from holisticbias_eval.stereotypes.targets import every_term
 
 CATEGORIES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "A")
 PAIR_COLUMNS = (
@@ -62,12 +63,12 @@ def published_pairs(
 
 
 def _pair(sentence: SourceSentence, specification: Specification, *, is_repeated: bool) -> Pair:
-    masked, where = _masked(sentence), find_term(specification, sentence)
-    group = where[1] if where else None
+    masked, found = _masked(sentence), find_term(sentence, every_term(specification))
+    group = found.group if found else None
     pair = replace(
         unpaired(replace(sentence, sentence=masked.replace(MASK, sentence.term)), specification),
         group=group,
-        attribute_set=find_attribute_set(specification, sentence),
+        attribute_set=find_attribute_set(sentence, specification),
     )
     attribute = sentence.attribute.replace(" ", "-")
     sets = [[term.replace(" ", "-") for term in chosen.terms] for chosen in specification.attributes[:2]]

@@ -80,9 +80,17 @@ def group_terms(specification: Specification) -> Mapping[str, tuple[GroupTerm, .
     return terms
 
 
+def every_term(specification: Specification) -> Iterator[GroupTerm]:
+    """The terms of each slot, in the order of the groups."""
+    for number, slot in enumerate(specification.slots):
+        for group, term in zip(specification.groups, slot.terms, strict=False):
+            if term is not None:
+                yield GroupTerm(group.name, number, term)
+
+
 def all_terms(specification: Specification) -> tuple[str, ...]:
     """Every distinct term of every group, the longest first."""
-    terms = {term for slot in specification.slots for term in slot.terms if term}
+    terms = {term.term for term in every_term(specification)}
     return tuple(sorted(terms, key=lambda term: (-len(term), term)))
 
 

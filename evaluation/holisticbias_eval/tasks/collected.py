@@ -25,13 +25,14 @@ _LAYOUT = 4  # the first layout with prompts
 class PromptsAsked:
     """The requests of a run, people's texts, and the part of a text to measure.
 
-    ``is_continued`` says whether a model continues the prompts, not answers them.
+    ``is_continued`` says whether a model continues the prompts, not answers them, ``each`` how often it does each.
     """
 
     requests: pa.Table
     human: pa.Table
     part: Part
     is_continued: bool = True
+    each: int = 1
 
 
 def find_asked(read: TextSettings, given: Given, drawing: PromptDrawing) -> TaskSource:
@@ -61,7 +62,8 @@ def find_asked(read: TextSettings, given: Given, drawing: PromptDrawing) -> Task
         "samples": str(drawing.per_cell),
         "measured_part": part,
     }
-    asked = PromptsAsked(ask(chosen, drawing.per_cell), human_texts(chosen.table, part, found.written), part)
+    human = human_texts(chosen.table, part, found.written)
+    asked = PromptsAsked(ask(chosen, drawing.per_cell), human, part, each=drawing.per_cell)
     if found.release is None:
         return file_source(asked, found.name, found.digest, "prompts", settings, name=texts_name(found.name))
     return TaskSource(asked, found.release, texts_name(found.name), settings)

@@ -1,7 +1,7 @@
 """Tasks that a model answers with texts: their requests, the model that responds, and responses of a file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,12 +72,16 @@ def given_model(name: str | None, file: Path) -> GivenModel:
 
 @dataclass(frozen=True)
 class ResponseRequests(TaskRequests):
-    """Prompts that a generator answers, or responses that are given; ``made`` makes rows of answers of them."""
+    """Prompts that a generator answers, or responses that are given; ``made`` makes rows of answers of them.
+
+    A prompt is asked ``each`` times, if a limit is one of prompts.
+    """
 
     answers = "responses"
     prompts: pa.Table
     generator: Generator | GivenModel
     made: Callable[[pa.Table], pa.Table] = lambda table: table
+    each: int = 1
 
     @property
     def stored(self) -> str | None:
@@ -110,9 +114,10 @@ class ResponseRequests(TaskRequests):
         with display.step("Finding the responses that are not written yet"):
             missing = generator.lacking(distinct)
         with display.step("Timing a few responses"):
-            return plan_trial(
+            plan = plan_trial(
                 "responses to write", len(distinct), missing, lambda rows: generator.attempt(distinct.take(rows))
             )
+        return replace(plan, each=self.each)
 
     def _requests(self) -> PromptRequests:
         texts = self.prompts["prompt"].to_pylist(), self.prompts["persona"].to_pylist()

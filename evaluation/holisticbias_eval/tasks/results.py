@@ -71,6 +71,14 @@ def _refuse_negative(label: str, table: pa.Table) -> None:
             raise TableError(f"{label}: row {row}: column error is {error:g}: a standard error is 0 or more")
 
 
+def _refuse_repeated(label: str, table: pa.Table) -> None:
+    first: dict[tuple[str, str], int] = {}
+    for row, (task, metric) in enumerate(zip(table["task"].to_pylist(), table["metric"].to_pylist(), strict=True), 1):
+        before = first.setdefault((task or "", metric), row)
+        if before < row:
+            raise TableError(f"{label}: row {row}: task and metric are those of row {before}: give every row its own")
+
+
 RESULTS = Form(
     "results",
     (
@@ -80,7 +88,7 @@ RESULTS = Form(
         Field("error", "number"),
         Field("items", "count"),
     ),
-    (_refuse_negative,),
+    (_refuse_negative, _refuse_repeated),
 )
 """``task`` may be blank, ``error`` is the standard error of a number, and ``items`` how many it is of."""
 

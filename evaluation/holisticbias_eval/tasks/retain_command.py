@@ -126,7 +126,7 @@ def _of_task(task: str, values: Mapping[str, Any], items: int | None) -> Iterato
         if metric.endswith(_ERROR) or not _is_number(value) or metric in ("", "sample_len"):
             continue
         error = values.get(f"{metric}{_ERROR},{chosen}" if chosen else f"{metric}{_ERROR}")
-        named = f"{metric} ({chosen})" if chosen not in ("", _ALL) else metric
+        named = f"{metric} ({chosen})" if chosen and (chosen != _ALL or metric in values) else metric
         known = float(error) if error is not None and _is_number(error) else None
         yield Reported(task[:_LONGEST], named[:_LONGEST], float(value), known, items)
 

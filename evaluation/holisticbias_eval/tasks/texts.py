@@ -88,7 +88,7 @@ class TextsTask(responding.RespondingTask):
             given.display.notice(counts_in_words(table))
             return pa.concat_tables([table, asked.human], promote_options="default")
 
-        return responding.ResponseRequests(asked.requests, model, made, count=count, settings=settings)
+        return responding.ResponseRequests(asked.requests, model, made, asked.each, count=count, settings=settings)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the classifiers of the measures."""

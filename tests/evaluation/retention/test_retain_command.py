@@ -37,6 +37,8 @@ def test_numbers_of_an_object() -> None:
         Reported("arc", "acc_norm", 0.6, None, 80),
         Reported("gsm", "exact_match (strict-match)", 0.25),
     ]
+    filtered = reported({"results": {"arc": {"acc": 0.5, "acc,none": 0.6}}})
+    assert [*filtered] == [Reported("arc", "acc", 0.5), Reported("arc", "acc (none)", 0.6)]
     assert [*reported({"results": [], "": 1, ",none": 1, "long": 10**400})] == []
 
 
@@ -127,3 +129,6 @@ def test_a_table_has_a_standard_error_of_each_number(invoke: Invoke, tmp_path: P
     table.write_text("task,metric,value,error\narc,acc,0.8,-0.03\n")
     said = invoke.refused("measure", "retained", table)
     assert "row 1: column error is -0.03: a standard error is 0 or more" in said
+    table.write_text("task,metric,value\narc,acc,0.8\ngsm,acc,0.7\narc,acc,0.6\n")
+    said = invoke.refused("measure", "retained", table)
+    assert "row 3: task and metric are those of row 1: give every row its own" in said

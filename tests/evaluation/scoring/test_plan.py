@@ -180,6 +180,7 @@ def test_a_long_run_of_answers_has_advice() -> None:
         "To shorten it: --small (100 descriptors), or --where KEY=VALUE (only some), or --limit 6000 (at most 10 min); "
         "finished answers are kept, and a longer run continues from them"
     )
+    assert "--limit 1000 (at most 10 min)" in replace(plan, each=4).advice(), "of each prompt four"
     assert replace(plan, shorter=()).advice() == ""
     assert replace(plan, seconds=(300.0, 600.0)).advice() == ""
     done = replace(plan, missing=0, seconds=(0.0, 0.0))
@@ -201,6 +202,11 @@ def test_a_dry_run_counts_the_responses_that_the_store_lacks(
     assert invoke.printed(*arguments, "--dry-run").strip() == f"0 of {total} responses to write: all are in the store"
     given = ("--measure", "response_wording", "--responses", tmp_path / "run" / "responses.parquet")
     assert "these are given" in invoke.refused("evaluate", *tiny_options, *given, "--dry-run")
+
+
+def test_a_limit_of_prompts_counts_each_once(tmp_path: Path) -> None:
+    (plan,) = plans(None, None, ["gender_polarity"], {"per_cell": 3, "limit": 4, "store": tmp_path}, Display())
+    assert (plan.count, plan.each) == (12, 3)
 
 
 def test_no_server_is_asked_in_a_dry_run() -> None:

@@ -47,8 +47,25 @@ def test_results_of_the_registry_of_references_and_of_runs(entries: tuple[Regist
         for measure in measures
         for model, source in (("some/model", "registry"), ("some/model (run 1)", "run"))
     ]
-    assert [figures.model for figures in results.runs] == ["some/model", "some/model"]
+    assert [figures.model for figures in results.runs] == ["some/model", "some/model (run 1)"]
     assert (results.references, collected(entries, runs=[run]).references) == (True, False)
+
+
+def test_models_of_one_name_are_apart(run: Run) -> None:
+    """Each has its own page, though no measure is of both, and figures of terms lead to the page of their model."""
+    signed = run.result.signature
+    stance = ("stance_contrast",)
+    first, second = other(run, "./runs/a"), altered(other(run, "a", "2" * 64), measures=stance)
+    third = altered(other(run, "a", "3" * 64), measures=())
+    first = altered(first, measures=tuple(name for name in signed.measures if name not in stance))
+    results = collected(runs=[first, second, third])
+    assert {r.model for r in results.measured if r.measure not in stance} == {"a"}
+    assert [(r.model, r.key) for r in results.measured if r.measure in stance] == [
+        ("a (run 2)", "a-run-2-stance-contrast-on-0.1.0")
+    ]
+    assert [one.model for one in results.runs] == ["a", "a (run 2)", "a (run 3)"]
+    pages = {(one.model, one.page) for found in term_figures(results).values() for one in found}
+    assert pages >= {("a (run 2)", "models/by-name/a-run-2.html"), ("a (run 3)", None)}
 
 
 def test_models_are_in_alphabetical_order_in_each_group(run: Run) -> None:

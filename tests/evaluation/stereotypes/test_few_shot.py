@@ -123,6 +123,13 @@ def shots(*keywords: tuple[str, str]) -> ShotFile:
     return ShotFile(id="own", source="this test", licence="CC0-1.0", shots=made)
 
 
+@pytest.mark.parametrize("end", [".", '."', "!\u201d", "?)"])
+def test_a_sentence_that_ends_in_a_final_mark_gets_no_other(end: str) -> None:
+    sentence = f"He said it{end}"
+    assert Shot(keywords=("a", "b"), sentence=sentence).closed == sentence
+    assert Shot(keywords=("a", "b"), sentence="He said it").closed == "He said it."
+
+
 def test_the_examples_with_the_most_similar_keywords_come_first() -> None:
     """An example with both words of the pair is left out."""
     # cosines with (blicket, wug): (0 + .707) / 2, undefined, (.707 + .707) / 2, (1 + .707) / 2

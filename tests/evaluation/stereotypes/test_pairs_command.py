@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
-from holisticbias_eval.stereotypes.imported import SourceSentence
-from holisticbias_eval.stereotypes.pair_rows import SCHEMA, find_attribute_set, pairs_of_templates
+from holisticbias_eval.stereotypes.imported import SourceSentence, find_attribute_set
+from holisticbias_eval.stereotypes.pair_rows import SCHEMA, pairs_of_templates
 from holisticbias_eval.stereotypes.specifications import read_specification
 from invoking import Invoke
 
@@ -31,6 +31,7 @@ The man likes math.",the [T] likes math.,,
 
 COLUMNS = "specification,attribute,term,sentence,generator\n"
 SILLY = "groups.age,silly,teenager,The teenager made a silly joke.,toy\n"
+TWO = ("--specification", "mathematics-or-arts", "--specification", "professions")
 WITHOUT = "says of no group which attributes its stereotype has"
 
 
@@ -125,7 +126,7 @@ def test_a_folder_of_sentences_is_read(tmp_path: Path, invoke: Invoke) -> None:
 def test_an_attribute_with_a_hyphen_may_be_written_with_a_blank() -> None:
     specification = read_specification("stereotypes.mental-or-physical-disease")
     sentences = [SourceSentence(1, "", attribute, "") for attribute in ("short-term", "Short term", "zzz")]
-    found = [find_attribute_set(specification, sentence) for sentence in sentences]
+    found = [find_attribute_set(sentence, specification) for sentence in sentences]
     assert found[0] == found[1] is not None
     assert found[2] is None
 
@@ -165,6 +166,9 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "holds pairs already"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "sentences --import"),
         (f"{COLUMNS}{SILLY}", ("--specification", "groups.age"), f"groups.age {WITHOUT}"),
+        ("attribute,term,sentence\nmath,he,He likes math.\n", TWO, "in every row: give one"),
+        ("specification,attribute,term,sentence\nprofessions,,he,He is.\n", (), "row 1: the attribute is missing"),
+        ("specification,attribute,term,sentence\nprofessions,judge,,He is.\n", (), "row 1: the term is missing"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -189,3 +193,39 @@ def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path
     assert "Left out, because they are not in the selection: groups.age" in said
     names = {row["specification"] for row in rows(tmp_path)}
     assert names == {"stereotypes.mathematics-or-arts", "stereotypes.professions"}
+
+
+@pytest.mark.parametrize("command", ["sentences", "pairs"])
+def test_rows_without_a_name_need_one_specification(tmp_path: Path, invoke: Invoke, command: str) -> None:
+    (tmp_path / "t.csv").write_text("attribute,term,sentence\nmath,he,He likes math.\n", "utf-8")
+    given = {"sentences": "--import", "pairs": "--sentences"}[command]
+    error = invoke.refused("stereotypes", command, given, tmp_path / "t.csv", *TWO, "--out", tmp_path / "out")
+    assert "does not name a specification in every row: give one with --specification" in error
+
+
+THREE = """groups:
+  - {name: blickets, label: Blickets, stereotype: calm}
+  - {name: wugs, label: Wugs}
+  - {name: toves, label: Toves, stereotype: loud}
+slots:
+  - {terms: [null, rath, mell]}
+  - {terms: [rath, fitch, gorp]}
+attributes:
+  - {name: calm, label: Calm, terms: [gimble]}
+  - {name: loud, label: Loud, terms: [gimble]}
+"""
+
+
+@pytest.mark.parametrize(("columns", "place"), [("", ("calm", "wugs", 0)), (",loud,blickets", ("loud", "blickets", 1))])
+def test_importing_and_pairing_place_a_sentence_alike(
+    tmp_path: Path, invoke: Invoke, columns: str, place: tuple[str, str, int]
+) -> None:
+    (tmp_path / "three.yaml").write_text(THREE, "utf-8")
+    head = "sentence,attribute,term" + (",attribute_set,group" if columns else "")
+    table = written(tmp_path, f"{head}\nThe rath is very gimble.,gimble,rath{columns}\n")
+    own = ("--specification", tmp_path / "three.yaml")
+    invoke.printed(*table, *own)
+    invoke.printed("stereotypes", "sentences", "--import", tmp_path / "table.csv", *own, "--out", tmp_path / "made")
+    (imported,) = pq.read_table(tmp_path / "made" / "sentences.parquet").to_pylist()
+    for row in (rows(tmp_path)[0], imported):
+        assert (row["attribute_set"], row["group"], row["slot"]) == place

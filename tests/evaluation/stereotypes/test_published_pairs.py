@@ -204,7 +204,7 @@ def test_the_names_of_a_file_find_specifications(invoke: Invoke, own: Path, tmp_
         return (*SENTENCES, "--import", write(tmp_path, content), "--out", tmp_path / out)
 
     error = invoke.refused(*options(f'{OWN}"{SENTENCE}",gimble,blicket\n'))
-    assert "does not name a specification in every row: give it with --specification" in error
+    assert "does not name a specification in every row: give one with --specification" in error
     content = f"{GENERATED}0,A_vs_B,gimble,blicket,{SENTENCE},x,,\n1,C_vs_D,la,le,A le la.,x,,\n"
     assert "there is no specification 'A_vs_B'" in invoke.refused(*options(content))
     assert not (tmp_path / "out").exists()
