@@ -50,9 +50,9 @@ def test_p_values_of_changes_are_corrected_over_the_axes() -> None:
     tables = [world.draw(world.mixtures(rng), rng) for _ in range(2)]
     alone = []
     for axis in (axes := tables[0]["axis"].unique().to_pylist()):
-        own = [t.filter(pc.equal(t["axis"], axis)) for t in tables]
-        alone.append(known(get(Figures(bias_changes(*own, {})), "change", axis=axis).p_value))
-    together = Figures(bias_changes(*tables, {}))
+        one, other = (t.filter(pc.equal(t["axis"], axis)) for t in tables)
+        alone.append(known(get(Figures(bias_changes(one, other, {})), "change", axis=axis).p_value))
+    together = Figures(bias_changes(tables[0], tables[1], {}))
     adjusted = [get(together, "change", axis=axis).p_value for axis in axes]
     assert adjusted == pytest.approx(holm(np.array(alone)).tolist())
 

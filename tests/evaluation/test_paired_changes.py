@@ -137,8 +137,8 @@ def test_the_jackknife_of_few_responses_leaves_out_one_at_a_time() -> None:
     runs = [
         [" ".join(f"w{i}" for i in rng.integers(0, most, 200)) for most in mosts] for mosts in ((90, 99, 60, 80),) * 2
     ]
-    tables = [responses([*texts[:2], "", "", *texts[2:]]) for texts in runs]  # two have no words in either run
-    change = get(Figures(compare_wordings(*tables, ())), "response_wording", {"figure": "distinct_1"})
+    one, other = (responses([*texts[:2], "", "", *texts[2:]]) for texts in runs)  # two have no words in either run
+    change = get(Figures(compare_wordings(one, other, ())), "response_wording", {"figure": "distinct_1"})
     moved = []
     for left_out in range(4):
         counts = [np.unique(" ".join(t for i, t in enumerate(run) if i != left_out).split(), return_counts=True)[1]
