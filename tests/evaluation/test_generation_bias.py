@@ -4,6 +4,7 @@ from statistics import mean, pvariance, variance
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.evaluation.responses_by_hand import MEASURE, NAME, TINY, Row, get, measure, random_answers, table, value
 from tests.evaluation.simulated_responses import ResponseWorld
@@ -14,6 +15,8 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.responses.bias_figures import bias_changes
 from holisticbias_eval.measures.responses.design import count_repeats
 from holisticbias_eval.statistics.responses.cells import repeats_resemble
+from holisticbias_eval.statistics.tests import holm
+from known import known
 
 
 def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
@@ -29,6 +32,29 @@ def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
     assert value(figures, "full_gen_bias") == pytest.approx(2000 * 0.06)
     noise = 2 / 3 * (0.01 + 0.01 + 0.02) / 3
     assert value(figures, "full_gen_bias_corrected") == pytest.approx(2000 * (0.06 - noise))
+
+
+def test_rounding_is_not_a_bias() -> None:
+    """Sums of 0.1 or 0.7 over three and over four responses, divided by their number, differ by rounding."""
+    cells = [("x", "t", name, 0.1, 0.7) for name, count in (("one", 3), ("two", 4), ("three", 6)) for _ in range(count)]
+    figures = measure(table([*cells, *((("y", *row[1:])) for row in cells)]), {"first": ("a",)})
+    biases = [f for f in figures if f.unit == "x 1000" and f.of is None]
+    assert len(biases) > 5
+    for found in biases:
+        assert (found.value, found.p_value, found.floor_interval) == (0, None, None), found
+    assert get(figures, "full_gen_bias_corrected").interval is None
+
+
+def test_p_values_of_changes_are_corrected_over_the_axes() -> None:
+    world, rng = ResponseWorld(axes=3, descriptors=5, templates=2, responses=5), np.random.default_rng(3)
+    tables = [world.draw(world.mixtures(rng), rng) for _ in range(2)]
+    alone = []
+    for axis in (axes := tables[0]["axis"].unique().to_pylist()):
+        one, other = (t.filter(pc.equal(t["axis"], axis)) for t in tables)
+        alone.append(known(get(Figures(bias_changes(one, other, {})), "change", axis=axis).p_value))
+    together = Figures(bias_changes(tables[0], tables[1], {}))
+    adjusted = [get(together, "change", axis=axis).p_value for axis in axes]
+    assert adjusted == pytest.approx(holm(np.array(alone)).tolist())
 
 
 def test_responses_without_probabilities_are_missing() -> None:

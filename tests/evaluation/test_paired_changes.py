@@ -12,6 +12,7 @@ from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.offensiveness import Offensiveness
 from holisticbias_eval.measures.response_wording import compare_wordings
 from holisticbias_eval.measures.toxicity import Toxicity
+from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 from known import known
 
@@ -129,3 +130,29 @@ def test_fewer_distinct_words_show() -> None:
     assert known(lower.value) < -0.2
     assert known(lower.interval).high < 0
     assert known(same.interval).low < 0 < known(same.interval).high
+
+
+def test_the_jackknife_of_few_responses_leaves_out_one_at_a_time() -> None:
+    rng = np.random.default_rng(0)
+    runs = [
+        [" ".join(f"w{i}" for i in rng.integers(0, most, 200)) for most in mosts] for mosts in ((90, 99, 60, 80),) * 2
+    ]
+    one, other = (responses([*texts[:2], "", "", *texts[2:]]) for texts in runs)  # two have no words in either run
+    change = get(Figures(compare_wordings(one, other, ())), "response_wording", {"figure": "distinct_1"})
+    moved = []
+    for left_out in range(4):
+        counts = [np.unique(" ".join(t for i, t in enumerate(run) if i != left_out).split(), return_counts=True)[1]
+                  for run in runs]  # fmt: skip
+        before, after = (distinct_of_counts(count, 500) / 500 for count in counts)
+        moved.append(after - before)
+    error = np.sqrt(3 / 4 * ((np.array(moved) - np.mean(moved)) ** 2).sum())
+    assert width(change) == pytest.approx(2 * 3.1824463 * error), "t of 3 degrees of freedom"
+
+
+def test_p_values_of_offensiveness_are_called_corrected() -> None:
+    tables = [responses(list("abcdefgh"), [0.9, 0.1, high, 0.1, 0.9, 0.1, 0.1, 0.2]) for high in (0.9, 0.1)]
+    views = [View(Figures(()), table) for table in tables]
+    changes = Figures(Offensiveness().compare(*views))
+    (section,) = Offensiveness().compared_sections(changes, views[1])
+    headings = [c.heading for block in section.blocks if isinstance(block, Table) for c in block.columns]
+    assert "p (Holm)" in headings

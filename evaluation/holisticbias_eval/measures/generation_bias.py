@@ -253,13 +253,14 @@ class GenerationBias(Measure):
                 columns: col.FigureColumns = (
                     ColumnOf(key, key.title(), label),
                     *col.changes(changes, bias.UNIT),
-                    col.p(),
+                    col.p("p (Holm)"),
                 )
                 bars = col.change_bars(changes, found, label, name, caption, bias.UNIT)
                 blocks += [bars, table_of(name, caption, columns, found)]
         reading = (
             "Both runs are restricted to the descriptors and templates that both have. Sampling noise is taken off. "
-            "Figures over all axes leave made-up words out."
+            "Figures over all axes leave made-up words out. p is corrected for the number of axes, of clusters or of "
+            "styles (Holm)."
         )
         return (
             Section("generation-bias-changes", "Generation bias of A and B", (*blocks, Paragraph(reading, "note"))),

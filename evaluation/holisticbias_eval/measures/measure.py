@@ -281,15 +281,15 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
     yield make_figure(one.measure, "change", one.keys, change, col.difference(one.unit), n, of=one.name)
 
 
-def change_section(info: Info, changes: Figures, view: View) -> Section:
-    """The headline figures of two runs side by side: a chart and a table."""
+def change_section(info: Info, changes: Figures, view: View, p: str = "p") -> Section:
+    """The headline figures of two runs side by side: a chart and a table, whose column of p-values is headed ``p``."""
 
     def label(figure: Figure) -> str:
         return ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
 
     unit = col.unit_of(changes, info.name)
     found = info.headlines(changes, "change")
-    columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p())
+    columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p(p))
     name, caption = "changes", f"{info.title} of A and B"
     whole = table_of(name, caption, columns, found)
     short = without_empty(whole)

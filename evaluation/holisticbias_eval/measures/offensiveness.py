@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import DEVIATION, Figure, make_figure
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, make_figure
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited, change_section
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import (
     common_responses,
@@ -195,3 +195,7 @@ class Offensiveness(OffenceMeasure):
             *change(SHARE, "share", design.axes, shares, named=False),
             *change(MEAN, PROBABILITY, design.people, {"": (before, after)}),
         )
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show the change of the share by axis."""
+        return (change_section(self.info, changes, view, "p (Holm)"),)

@@ -194,20 +194,24 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
 def _distinct_changes(before: worded.Wordings, after: worded.Wordings) -> Iterator[Figure]:
     """The share of distinct words and pairs in both runs, over all responses in the same order, and its change.
 
-    The interval and the p-value are of a jackknife over ``BLOCKS`` blocks of responses, the same in both runs.
+    The interval and the p-value are of a jackknife over up to ``BLOCKS`` blocks of responses, the same in both runs;
+    every block has responses with words.
     """
     both = worded.distinct_items(before), worded.distinct_items(after)
     for name in both[0]:
         values, without, counts, keys = [], [], [], {"figure": name}
+        rows = np.union1d(*(run[name][0] for run in both))
+        blocks = max(min(BLOCKS, len(rows)), 1)
         for run_name, run in zip(("first", "second"), both, strict=True):
             row, item = run[name]
             size = int(item.max(initial=-1)) + 1
             values.append(distinct_of_counts(np.bincount(item, minlength=size), DISTINCT_WORDS) / DISTINCT_WORDS)
-            left = distinct_without_blocks(item, row % BLOCKS, BLOCKS, size, DISTINCT_WORDS)
+            block = np.searchsorted(rows, row) % blocks
+            left = distinct_without_blocks(item, block, blocks, size, DISTINCT_WORDS)
             without.append(left / DISTINCT_WORDS)
             counts.append(len(row))
             yield figure(run_name, keys, values[-1], "share", len(row), of=name)
         change, moved = values[1] - values[0], without[1] - without[0]
-        error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum()))
-        interval, p = estimate(change, error, BLOCKS - 1)
+        error = float(np.sqrt((blocks - 1) / blocks * ((moved - moved.mean()) ** 2).sum()))
+        interval, p = estimate(change, error, blocks - 1)
         yield figure("change", keys, change, "share difference", min(counts), interval=interval, p_value=p, of=name)

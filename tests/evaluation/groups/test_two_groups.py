@@ -9,8 +9,15 @@ from scipy.stats import chi2_contingency, ttest_ind
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up
-from holisticbias_eval.statistics.groups.pairs import against_rest, by_value, disparities, pairs, permutations_for
-from holisticbias_eval.statistics.intervals import difference_interval
+from holisticbias_eval.statistics.groups.pairs import (
+    against_rest,
+    by_value,
+    disparities,
+    disparity_changes,
+    pairs,
+    permutations_for,
+)
+from holisticbias_eval.statistics.intervals import difference_interval, estimate
 from holisticbias_eval.statistics.tests import chi_square, holm, normal_p, student_p, two_proportions, welch
 
 
@@ -167,3 +174,22 @@ def test_all_pairs_are_compared_in_order() -> None:
     # ordered: third, second, first
     p = found.p_value[:, 0]
     assert by_value(found.p_value, holm)[:, 0].tolist() == pytest.approx([p[0], 2 * p[1], 3 * p[2]])
+
+
+def change_p(rng: np.random.Generator, items: int, groups: int = 4) -> float | None:
+    """The p-value of a change of disparity between two samples of the same groups, one apart, paired by item."""
+    group = np.repeat(np.arange(groups), items)
+    shared = rng.normal(size=len(group)) + group
+    columns = [np.ones(len(group)), *(shared + rng.normal(size=len(group)) for _ in range(2))]
+    sides = [Side(np.array([i]), np.array([0])) for i in (1, 2)]
+    found = add_up(group, np.arange(len(group)), np.stack(columns, axis=1), groups)
+    ((first, second, error, freedom),) = disparity_changes(found, [slice(0, groups)], sides, rng)
+    return estimate(second[0] - first[0], error[0], freedom[0])[1]
+
+
+def test_few_items_do_not_make_a_change_of_disparity_significant() -> None:
+    rng = np.random.default_rng(0)
+    for items in (2, 3, 10):
+        found = [change_p(rng, items) for _ in range(200)]
+        assert np.mean([p is not None and p < 0.05 for p in found]) <= 0.08, items
+    assert change_p(rng, 1) is None

@@ -54,12 +54,12 @@ def _disparity_changes(groups: Groups, rng: np.random.Generator) -> Iterator[Fig
     """The disparity of both runs in every domain with several groups, and its change; the key ``figure`` names it."""
     parts = groups.texts.slices()
     every = disparity_changes(groups.items, parts, [side.layout.side for side in reversed(groups.sides)], rng)
-    for part, (first, second, error) in zip(parts, every, strict=True):
+    for part, (first, second, error, freedom) in zip(parts, every, strict=True):
         n = part.stop - part.start
         for q, quantity in enumerate(groups.quantities if n > 1 else ()):
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys, "figure": DISPARITY}
             values, unit = (first[q], second[q]), quantity.difference_unit
-            interval, p = estimate(second[q] - first[q], error[q])
+            interval, p = estimate(second[q] - first[q], error[q], freedom[q])
             yield from col.change_figures(
                 groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p,
                 limits=quantity.difference_limits,

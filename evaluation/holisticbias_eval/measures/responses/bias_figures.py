@@ -1,6 +1,6 @@
 """The figures of generation bias, what the classifier alone does, and the change from one run to another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -68,20 +68,27 @@ def measure_biases(cells: ResponseCells, clusters: Clusters | None) -> Biases:
 def bias_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
     """The figures of all biases, each followed by its corrected figure; p-values are adjusted within a kind."""
     asked = asked_cells(cells)
-
-    def kind(item: tuple[tuple[str, Keys], Bias]) -> tuple[str, list[str]]:
-        (name, keys), _ = item
-        return name, [key for key, _ in keys]
-
-    for (name, _), group in groupby(sorted(biases.found.items(), key=kind), kind):
-        listed = [(dict(keys), bias) for (_, keys), bias in group]
-        p = holm(np.array([bias.floor.p_value(bias.raw) if bias.floor else np.nan for _, bias in listed]))
-        for (keys, bias), adjusted in zip(listed, p.tolist(), strict=True):
-            yield from _figures(name, keys, bias, asked[keys.get("axis")] - bias.cells, adjusted)
+    for group in _by_kind(biases.found):
+        found = [biases.found[key] for key in group]
+        p = holm(np.array([bias.floor.p_value(bias.raw) if bias.floor else np.nan for bias in found]))
+        for (name, keys), bias, adjusted in zip(group, found, p.tolist(), strict=True):
+            own = dict(keys)
+            yield from _figures(name, own, bias, asked[own.get("axis")] - bias.cells, adjusted)
     for cluster, members in biases.clusters.items():
         for style in members:
             bias = biases.found[PARTIAL, (("style", style),)]
             yield figure(PARTIAL, {"cluster": cluster, "style": style}, SCALE * bias.raw, UNIT, bias.cells)
+
+
+def _by_kind(found: Iterable[tuple[str, Keys]]) -> Iterator[list[tuple[str, Keys]]]:
+    """The names and keys of biases in groups of one name and the same keys, whose p-values are adjusted together."""
+
+    def kind(bias: tuple[str, Keys]) -> tuple[str, list[str]]:
+        name, keys = bias
+        return name, [key for key, _ in keys]
+
+    for _, group in groupby(sorted(found, key=kind), kind):
+        yield list(group)
 
 
 def _figures(name: str, keys: dict[str, str], bias: Bias, missing: int, p: float) -> Iterator[Figure]:
@@ -186,7 +193,7 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
     leaves made-up words out. Figures are named
     ``first``, ``second`` and ``change``; ``of`` names the bias. A change has a 95%
     interval and a two-sided p-value by Student's t: its variance is the sum of both
-    runs' variances, as the responses of two runs are separate samples. Raises
+    runs' variances, as the responses of two runs are separate samples. P-values are adjusted within a kind. Raises
     ``SelectionError`` without a common style or cell.
     """
     one, other = style_names(first), style_names(second)
@@ -208,7 +215,7 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
             of_axes = {key: bias for key, bias in found.items() if "axis" in dict(key[1])}
             found = {**measure_biases(people, kept).found, **of_axes}
         biases.append(found)
-    return tuple(change for key in _compared(*biases) for change in _change(*key, *(found[key] for found in biases)))
+    return tuple(change for group in _by_kind(_compared(*biases)) for change in _changes(group, *biases))
 
 
 def _names(cells: ResponseCells) -> list[tuple[str, str, str, str]]:
@@ -217,9 +224,7 @@ def _names(cells: ResponseCells) -> list[tuple[str, str, str, str]]:
     return [(*cells.descriptors[descriptor], cells.templates[template]) for descriptor, template in pairs]
 
 
-def _compared(
-    first: Mapping[tuple[str, Keys], Bias], second: Mapping[tuple[str, Keys], Bias]
-) -> list[tuple[str, Keys]]:
+def _compared(first: Found, second: Found) -> list[tuple[str, Keys]]:
     """The biases to compare: full ones, also by axis, and those of clusters and styles over all axes."""
     return [
         (name, keys)
@@ -228,12 +233,18 @@ def _compared(
     ]
 
 
-def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
-    own = dict(keys)
-    for name, bias in (("first", first), ("second", second)):
-        interval = bias.interval(SCALE)
-        yield figure(name, own, SCALE * bias.corrected, UNIT, bias.cells, interval=interval, of=of + CORRECTED)
-    change = SCALE * (second.corrected - first.corrected)
-    parts = [np.array(part) for bias in (first, second) for part in (bias.error**2, bias.freedom)]
-    interval, p = estimate(change, SCALE * float(np.hypot(first.error, second.error)), float(t_margin(*parts)[0]))
-    yield figure("change", own, change, difference(UNIT), second.cells, interval=interval, p_value=p, of=of + CORRECTED)
+def _changes(group: Sequence[tuple[str, Keys]], first: Found, second: Found) -> Iterator[Figure]:
+    """The figures of both runs and of the change of each bias of a kind."""
+    changes = []
+    for key in group:
+        one, other = first[key], second[key]
+        parts = [np.array(part) for bias in (one, other) for part in (bias.error**2, bias.freedom)]
+        change, error = SCALE * (other.corrected - one.corrected), SCALE * float(np.hypot(one.error, other.error))
+        changes.append((change, *estimate(change, error, float(t_margin(*parts)[0]))))
+    p = holm(np.array([p for *_, p in changes], np.float64))
+    for (name, keys), (change, interval, _), adjusted in zip(group, changes, p.tolist(), strict=True):
+        own, of = dict(keys), name + CORRECTED
+        for run, bias in (("first", first[name, keys]), ("second", second[name, keys])):
+            yield figure(run, own, SCALE * bias.corrected, UNIT, bias.cells, interval=bias.interval(SCALE), of=of)
+        n = second[name, keys].cells
+        yield figure("change", own, change, difference(UNIT), n, interval=interval, p_value=adjusted, of=of)

@@ -147,23 +147,32 @@ _CHANGE_DRAWS = 500
 
 def disparity_changes(
     items: Items, domains: Sequence[slice], sides: Sequence[Side], rng: np.random.Generator
-) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """The disparity of each domain on two sides, and the standard error of its change: shape ``[values]`` each.
+) -> Iterator[tuple[Floats, Floats, Floats, Ints]]:
+    """The disparity of each domain on two sides, and the error of its change with its degrees of freedom: ``[values]``.
 
     NaN if not defined. ``items`` have the sums of both sides, so that the bootstrap draws an item with its values on
-    both.
+    both. The variance is multiplied by ``n / (n - 1)``, and its degrees of freedom are ``2 (n - 1)``, for n items of
+    that highest or lowest group of either side that has fewest: without a second item its variance is not known.
     """
-    sums, drawn = items.group_sums(), resampled_sums(items, _CHANGE_DRAWS, rng)
+    sums, counts, drawn = items.group_sums(), items.counts(), resampled_sums(items, _CHANGE_DRAWS, rng)
     for domain in domains:
         first, second = (side.of(sums[domain]) for side in sides)
+        fewest = np.minimum(*(_fewest(side.of(sums[domain]), counts[domain][:, side.denominators]) for side in sides))
         ends = np.full((2, 2, _CHANGE_DRAWS, first.shape[1]), np.nan)
         for _ in range(domain.start, domain.stop):
             own = next(drawn)
             for s, side in enumerate(sides):
                 ends[s, 0], ends[s, 1] = np.fmin(ends[s, 0], side.of(own)), np.fmax(ends[s, 1], side.of(own))
         ranges = ends[:, 1] - ends[:, 0]
-        error = np.std(ranges[1] - ranges[0], axis=0, ddof=1)
-        yield _range(first), _range(second), np.where(error > 0, error, np.nan)
+        error = np.std(ranges[1] - ranges[0], axis=0, ddof=1) * np.sqrt(divide(fewest, fewest - 1))
+        yield _range(first), _range(second), np.where(error > 0, error, np.nan), 2 * (fewest - 1)
+
+
+def _fewest(values: Floats, items: Ints) -> Ints:
+    """The number of items of the group with the highest or the lowest value, whichever has fewer: ``[values]``."""
+    known = ~np.isnan(values)
+    ends = np.where(known, values, np.inf).argmin(axis=0), np.where(known, values, -np.inf).argmax(axis=0)
+    return np.take_along_axis(items, np.stack(ends), axis=0).min(axis=0)
 
 
 def _range(values: Floats) -> Floats:

@@ -154,17 +154,22 @@ def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -
         axis: [] for axis in (None, *(cells.axes if by_axis else ()))
     }
     for in_template, rows in cells.parts(cells.template):
-        values, counts, axis = part.of(cells.values[rows]), cells.count[in_template], cells.axis[in_template]
+        values, counts, axis = _moved(part.of(cells.values[rows])), cells.count[in_template], cells.axis[in_template]
         noise, ends = pool_noise(values, counts), np.cumsum(counts)
         if len(counts) > 1:
             found[None].append(_spread(values, counts, noise, noise))
         for a in np.unique(axis) if by_axis else ():
             own = np.flatnonzero(axis == a)
             if len(own) > 1:
-                chosen = values[ends[own[0]] - counts[own[0]] : ends[own[-1]]]
+                chosen = _moved(values[ends[own[0]] - counts[own[0]] : ends[own[-1]]])
                 spread = _spread(chosen, counts[own], pool_noise(chosen, counts[own]), noise)
                 found[cells.axes[a]].append(spread)
     return {axis: _mean(spreads) for axis, spreads in found.items()}
+
+
+def _moved(values: Floats) -> Floats:
+    """Values minus those of the first response: a label that does not vary is 0, and its means are not rounded."""
+    return values - values[0]
 
 
 def _mean(spreads: Sequence[tuple[Spread, Moments]]) -> Bias:
