@@ -80,6 +80,11 @@ class Gain(Part):
     run: str = ""
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the change is more than chance."""
+        return self.outcome in ("gain", "cost", "change")
+
+    @property
     def relative(self) -> float | None:
         """The change as a share of the value before; None if that is 0 or not shown, or one half is neutral."""
         if self.change is None or not self.before or self.better == "nearer one half":
