@@ -80,6 +80,29 @@ def test_an_aim_has_the_keys_that_it_names() -> None:
     assert kinds == [["aimed at"], ["other"]]
 
 
+@pytest.mark.parametrize(
+    ("dimension", "covered", "transferred"),
+    [
+        ("dax", True, False),
+        ("dax (blickets, wugs)", True, False),
+        ("dax with held-out groups", False, True),
+        ("dax with held-out groups (blickets, wugs)", False, True),
+        ("daxes", False, False),
+        ("", False, False),
+    ],
+)
+@pytest.mark.parametrize("name", ["dax", "dax (there)"])
+def test_an_aim_is_at_a_dimension_and_at_the_groups_of_it_that_are_shared(
+    name: str, dimension: str, covered: bool, transferred: bool
+) -> None:
+    aim = Aim(measure="group_perplexity", keys={"dimension": name, "scale": "log"})
+    keys = {"dimension": dimension.replace("dax", name), "scale": "log"}
+    assert aim.covers("group_perplexity", keys) is covered
+    assert aim.transfers("group_perplexity", keys) is transferred
+    assert not aim.covers("group_perplexity", {**keys, "scale": "raw"})
+    assert not aim.transfers("stereotype_score", keys)
+
+
 def test_a_value_exceeds_its_floor() -> None:
     def above(value: float | None, p_value: float | None = None) -> bool | None:
         figure = Figure(measure="m", name="f", value=value, unit="share", p_value=p_value, n=9)

@@ -45,7 +45,7 @@ def command(
     from holisticbias_eval.report.runs import comparison_report, sets_report
     from holisticbias_eval.results.compare import compare_runs, read_two_runs
     from holisticbias_eval.results.run import RESULT
-    from holisticbias_eval.results.run_sets import find_sets
+    from holisticbias_eval.results.run_sets import aims_of, find_sets, titles_of
 
     aims, sets, display = _read_aim(aim), find_sets((before, *after)), Display()
     if out:
@@ -56,7 +56,7 @@ def command(
         compared = comparison = compare_runs(one, other)
         if aims and "model" not in comparison.differs:
             raise click.UsageError("--aim is for runs of two models: here it has no effect, so leave it out")
-        report = comparison_report(comparison, one, other, aims or sets[1].recorded.aims)
+        report = comparison_report(comparison, one, other, aims_of(sets, aims), titles_of(sets))
     else:
         compared, report = sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))
     shared.show_report(compared, report, style, part, out, what="Comparison")

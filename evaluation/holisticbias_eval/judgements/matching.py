@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.key import JudgedModel
 from holisticbias_eval.measures.responses.phrases import Phrase
-from holisticbias_eval.models.generation.requests import WITHHELD
+from holisticbias_eval.models.generation.requests import WITHHELD, read_endings
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.results.run import RESPONSES, is_run, read_run
@@ -98,6 +99,7 @@ def match(
 def _placed(table: pa.Table) -> dict[Place, Row]:
     seen: Counter[tuple[str, str, int]] = Counter()
     found: dict[Place, Row] = {}
+    table = with_columns(table, {"finish": read_endings(table).finish})
     for row in table.select([name for name in _READ if name in table.column_names]).to_pylist():
         key = row["prompt"].strip(), (row.get("persona") or "").strip(), row.get("sample") or 0
         found[*key, seen[key]] = row
@@ -159,7 +161,8 @@ def read_source(path: Path) -> JudgedResponses:
         raise JudgementsError(f"{path} has no column {missing}: give a run whose responses are in {RESPONSES.file}")
     if pc.sum(pc.is_null(run.answers["prompt"])).as_py():
         raise JudgementsError(f"{path}: column prompt of {RESPONSES.file} is missing in some rows: generate again")
-    about, release = run.result.signature.model, run.result.signature.release
-    prompts = release.prompts or f"release {release.version}"
-    model = JudgedModel(name=about.name, revision=about.revision, weights_sha256=about.weights_sha256, prompts=prompts)
+    signed, about = run.result.signature, run.result.signature.model
+    model = JudgedModel(
+        name=about.name, revision=about.revision, weights_sha256=about.weights_sha256, prompts=signed.title
+    )
     return JudgedResponses(model, run.answers, path)

@@ -129,8 +129,8 @@ def _of_model(rows: Sequence[NamedGain], sides: tuple[str, str]) -> Iterator[str
     rest = [row for row in main if row is not aimed]
     costs = sorted((row for row in rest if row.gain.outcome == "cost"), key=lambda row: not row.gain.level)
     if costs:
-        listed = "; ".join(f"{row.figure} {_both(row.gain, sides)}" for row in costs[:_MOST])
-        yield f"Costs: {listed}{f'; {len(costs) - _MOST:,} more' if len(costs) > _MOST else ''}."
+        said = [f"{row.figure} {_both(row.gain, sides)}" for row in costs]
+        yield f"Costs: {first_and_more(said, _MOST, '; ')}."
     hidden = [row.figure for row in rows if row.gain.outcome == "cost" and not row.gain.main]
     if rest and not costs:
         yield "No cost shown among the main figures." if hidden else "No cost shown."
@@ -146,7 +146,7 @@ def _aimed(row: NamedGain, sides: tuple[str, str]) -> str:
     interval = ""
     if gain.interval is not None:
         interval = f" (change {show(gain.change, apart)}, 95% interval {show(ends(gain.interval), apart)})"
-    outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
+    outcome = f"a {gain.outcome}" if gain.is_shown else gain.outcome
     values = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
     listed = ", ".join(f"{_alone(gain, value)} ({how})" for how, value in values.items() if value is not None)
     points = f"; 95th percentile if the groups do not differ: {listed}" if listed else ""

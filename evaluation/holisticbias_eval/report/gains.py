@@ -257,8 +257,7 @@ def _estimates(rows: Sequence[NamedGain]) -> Iterator[Estimate]:
     several = len({row.model for row in rows}) > 1
     for row in rows:
         label, group = (row.model, row.figure) if several else (row.figure, _WORDS[row.gain.kind])
-        shown = row.gain.outcome in ("gain", "cost", "change")
-        yield Estimate(label, row.gain.relative, _relative(row.gain), shown, group)
+        yield Estimate(label, row.gain.relative, _relative(row.gain), row.gain.is_shown, group)
 
 
 def _fits(g: Gain) -> bool:

@@ -70,16 +70,23 @@ def measurement_report(measure: str, scores: str, view: View, further: tuple[Sec
     return Report(title=f"{found.info.title} of {scores}", chapters=(chapter,))
 
 
-def comparison_report(compared: ComparedRuns, first: Run, second: Run, aims: Sequence[Aim] = ()) -> Report:
+def comparison_report(
+    compared: ComparedRuns,
+    first: Run,
+    second: Run,
+    aims: Sequence[Aim] = (),
+    titles: Mapping[str, str] | None = None,
+) -> Report:
     """The report of two runs side by side, whose answers have the labels.
 
-    If the models differ, gains and costs come first, the figures that are aimed at before all others.
+    If the models differ, gains and costs come first, the figures that are aimed at before all others. ``titles`` are
+    those of specifications that are not known otherwise.
     """
     changes, view = Figures(compared.figures), _view(second, first)
     chapters = [Chapter(MEASURES[name].info, sections) for _, name, sections in _sections("", changes, view)]
     gains = sort_gains(tuple(find_gains(changes, aims, after=view.figures)))
     if "model" in compared.differs and gains:
-        labels = Labels(aims)
+        labels = Labels(aims, titles)
         labels.add(view.labels)
         chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
     run = run_sets.NamedComparison(name="", compared=compared)
@@ -96,9 +103,7 @@ def sets_report(
     With one other model every measure's own sections follow; with several, what measures show of all models together.
     """
     several = len(sets) > 2
-    labels = Labels(
-        run_sets.aims_of(sets, aims), {name: text for s in sets for name, text in s.recorded.titles.items()}
-    )
+    labels = Labels(run_sets.aims_of(sets, aims), run_sets.titles_of(sets))
     opened: list[Opened] = []
     beside: dict[str, dict[str, Figures]] = {}
 

@@ -10,7 +10,7 @@ from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
-from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT, is_of_dimension
 from holisticbias_eval.sections.tables import ends
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]
@@ -32,15 +32,17 @@ class Aim(Part):
 
     def covers(self, measure: str, keys: Mapping[str, str]) -> bool:
         """Whether a figure with these keys is aimed at, also on those groups alone that two runs share."""
-        keys = {key: value.partition(" (")[0] if key == "dimension" else value for key, value in keys.items()}
-        return measure == self.measure and self.keys.items() <= keys.items()
+        return self._fits(measure, keys, self.keys.get("dimension"))
 
     def transfers(self, measure: str, keys: Mapping[str, str]) -> bool:
         """Whether a figure with these keys is of what is aimed at together with groups that were not trained on."""
-        if "dimension" not in self.keys:
-            return False
-        held = {**self.keys, "dimension": f"{self.keys['dimension']}{WITH_HELD_OUT}"}
-        return measure == self.measure and held.items() <= keys.items()
+        own = self.keys.get("dimension")
+        return own is not None and self._fits(measure, keys, f"{own}{WITH_HELD_OUT}")
+
+    def _fits(self, measure: str, keys: Mapping[str, str], dimension: str | None) -> bool:
+        others = {key: value for key, value in self.keys.items() if key != "dimension"}
+        fits = dimension is None or is_of_dimension(keys.get("dimension", ""), dimension)
+        return fits and measure == self.measure and others.items() <= keys.items()
 
 
 class Gain(Part):
@@ -76,6 +78,11 @@ class Gain(Part):
     chance: float | None = None
     distribution: float | None = None
     run: str = ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the change is more than chance."""
+        return self.outcome in ("gain", "cost", "change")
 
     @property
     def relative(self) -> float | None:

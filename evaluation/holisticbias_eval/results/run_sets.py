@@ -251,6 +251,11 @@ def aims_of(sets: Sequence[RunSet], aims: Sequence[Aim]) -> tuple[Aim, ...]:
     return tuple(aims) or tuple({aim.model_dump_json(): aim for s in sets[1:] for aim in s.recorded.aims}.values())
 
 
+def titles_of(sets: Sequence[RunSet]) -> Mapping[str, str]:
+    """The titles of the specifications in the records of all models, by id."""
+    return {name: text for found in sets for name, text in found.recorded.titles.items()}
+
+
 def _compare(
     first: RunSet, other: RunSet, aims: Sequence[Aim], own: tuple[Aim, ...], step: Callable[[str], None], use: Use
 ) -> ComparedModel:

@@ -128,7 +128,7 @@ def differences(measured: Sequence[ModelResult]) -> Iterator[tuple[str, Rows]]:
     runs = {id(result.run): result.run for result in measured if result.run is not None}
     for first, second in combinations(runs.values(), 2):
         pairs = product(*([r for r in measured if r.run is run] for run in (first, second)))
-        shared = [(a, b) for a, b in pairs if a.group == b.group and a.release == b.release]
+        shared = [(a, b) for a, b in pairs if a.group == b.group]
         changes = _changes(first, second) if shared else Figures(())
         for a, b in shared:
             rows = headline_rows(changes, b.info, b.labels, "change")

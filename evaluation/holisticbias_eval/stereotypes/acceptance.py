@@ -15,7 +15,7 @@ from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
 from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
-from holisticbias_eval.stereotypes.targets import has_term, term_pattern
+from holisticbias_eval.stereotypes.targets import has_term, has_terms, term_pattern
 
 _WORD = re.compile(r"[\w]+(?:['’-][\w]+)*")  # noqa: RUF001 - both forms of apostrophes
 _START = re.compile(r"""["“'‘(]?[A-Z0-9À-ÖØ-Þ]""")  # noqa: RUF001
@@ -64,7 +64,7 @@ class Refusal:
 
 
 def _lacks_a_term(candidate: Candidate) -> bool:
-    return not (has_term(candidate.sentence, candidate.term) and has_term(candidate.sentence, candidate.attribute))
+    return not has_terms(candidate.sentence, candidate.term, candidate.attribute)
 
 
 def _is_strange(candidate: Candidate) -> bool:

@@ -15,7 +15,7 @@ from holisticbias_eval.stereotypes import record
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.record import Returned
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
-from holisticbias_eval.stereotypes.specifications import read_specifications
+from holisticbias_eval.stereotypes.specifications import found_specifications, read_specifications
 from holisticbias_eval.stereotypes.targets import GroupTerm, all_terms
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
@@ -182,20 +182,27 @@ def find_specifications(
 
 
 def place_sentences(path: Path, sentences: Sequence[SourceSentence], specifications: Sequence[Specification]) -> Placed:
-    """The sentences that belong to the specifications, each with the first that takes its name.
+    """The sentences that belong to the specifications, each with the one that takes its name.
 
-    A specification takes rows without a name, with its id or published name, and with any other name if at least
-    half of the attributes and half of the terms with it are the specification's. Raises ``EvaluationError`` if no
-    sentence belongs to one, or if it is not clear to which.
+    A specification takes rows with its id or published name, and rows without a name if it is the only one. A name of
+    no other known specification goes to the first of which at least half of the attributes and half of the terms with
+    it are. Raises ``EvaluationError`` if no sentence belongs to one, or if it is not clear to which.
     """
     refuse_unnamed(path, sentences, specifications)
-    names = list(dict.fromkeys(sentence.specification for sentence in sentences))
-    chosen = {name: next((s for s in specifications if _takes(s, name, sentences)), None) for name in names}
+    names = dict.fromkeys(sentence.specification for sentence in sentences)
+    chosen: dict[str | None, Specification | None] = {
+        name: s for s in reversed(specifications) for name in (None, s.id, s.published_as)
+    }
+    if others := names.keys() - chosen.keys():
+        known = {name for s in found_specifications().values() for name in (s.id, s.published_as)}
+        for name in others:
+            rows = () if name in known else [sentence for sentence in sentences if sentence.specification == name]
+            chosen[name] = next((s for s in specifications if rows and _takes(s, rows)), None)
     placed = [(sentence, taken) for sentence in sentences if (taken := chosen[sentence.specification]) is not None]
     if not placed:
         raise EvaluationError(
             f"{path} has no sentences of {', '.join(s.id for s in specifications)}; "
-            f"it has those of {', '.join(map(str, names[:8]))[:300]}"
+            f"it has those of {', '.join(map(str, [*names][:8]))[:300]}"
         )
     return placed
 
@@ -208,10 +215,7 @@ def refuse_unnamed(
         raise EvaluationError(f"{path} does not name a specification in every row: give one with --specification")
 
 
-def _takes(specification: Specification, name: str | None, sentences: Sequence[SourceSentence]) -> bool:
-    if name is None or name in (specification.id, specification.published_as):
-        return True
-    rows = [sentence for sentence in sentences if sentence.specification == name]
+def _takes(specification: Specification, rows: Sequence[SourceSentence]) -> bool:
     attributes = [term for chosen in specification.attributes for term in chosen.terms]
     fits = _fit([row.term for row in rows], all_terms(specification))
     return fits and _fit([row.attribute for row in rows], attributes)

@@ -15,8 +15,8 @@ from holisticbias_eval.statistics.intervals import estimate, middle_of, standard
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
 from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
-from holisticbias_eval.stereotypes.targets import has_term
-from holisticbias_eval.units import MISSING, show
+from holisticbias_eval.stereotypes.targets import has_terms
+from holisticbias_eval.units import MISSING, percent, show
 
 SENTIMENT = 0.05
 """VADER's compound score from which a sentence is positive; negative from minus this on (appendix C)."""
@@ -40,7 +40,7 @@ def quality_figures(source: str, returned: Sequence[AskedSentence], kept: Sequen
     are the mean over 30 random sets of 200 kept sentences, undefined with fewer.
     """
     texts = [asked.sentence for asked in kept]
-    with_terms = [has_term(one.sentence, one.term) and has_term(one.sentence, one.attribute) for one in returned]
+    with_terms = [has_terms(one.sentence, one.term, one.attribute) for one in returned]
     compound = np.array([vader_score(text)[0] for text in texts])
     return [
         share_figure("both_terms", {"source": source}, sum(with_terms), len(returned)),
@@ -163,7 +163,7 @@ _MOST_LINES = 20
 
 def counts_in_words(record: SentencesRecord) -> str:
     """The yield as a line."""
-    share = f" ({record.accepted / record.texts:.1%})" if record.texts else ""
+    share = f" ({percent(record.accepted / record.texts)})" if record.texts else ""
     counted = f"accepted {record.accepted:,} of {record.texts:,} texts{share}"
     reached = sum(found.reached for found in record.attributes)
     return f"{counted}; {reached:,} of {len(record.attributes):,} attributes have enough sentences"
@@ -174,7 +174,7 @@ def refusal_table(record: SentencesRecord) -> list[str]:
     if not record.refused:
         return []
     lines = [
-        f"  {rule:<24} {count:>7,} {count / record.texts:>6.1%}  {_REFUSES.get(rule, 'refused by a classifier')}"
+        f"  {rule:<24} {count:>7,} {percent(count / record.texts):>6}  {_REFUSES.get(rule, 'refused by a classifier')}"
         for rule, count in record.refused.items()
     ]
     return ["Refused by rule:", *lines]

@@ -135,6 +135,11 @@ def has_term(text: str, term: str) -> bool:
     return term_pattern(term).search(text) is not None
 
 
+def has_terms(text: str, *terms: str) -> bool:
+    """Whether a text contains all terms as whole words."""
+    return all(has_term(text, term) for term in terms)
+
+
 @dataclass(frozen=True, slots=True)
 class Mention(Generic[T]):
     """A mention in a text: its characters from ``start`` to ``stop``, and the term that they are."""

@@ -67,7 +67,8 @@ def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> No
              "offensive": 0.9 if i == 0 else 0.1}
             for i, row in enumerate(table.table.to_pylist())
         ]  # fmt: skip
-        run = altered(read_run(tiny_run), model={"name": f"wug/{name}", "revision": "abc"})
+        part = {"subset": "small", "where": ("axis=a",)}
+        run = altered(read_run(tiny_run), model={"name": f"wug/{name}", "revision": "abc"}, release=part)
         folders.append(tmp_path / name)
         folders[-1].mkdir()
         write_run(Run(run.result, pa.Table.from_pylist(rows)), folders[-1])
@@ -77,6 +78,7 @@ def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> No
     assert "Without probabilities of being offensive: the prompts of A, the prompts of B." in said
     key = read_key(tmp_path / "study" / "key.json")
     assert {model.revision for model in key.models} == {"abc"}
+    assert all(str(model.prompts).endswith(", subset “small”, only axis=a") for model in key.models)
     assert {pair.descriptor for pair in key.pairs} == {"wug", None}
     without = invoke.refused(*MAKE, tiny_run, folders[0], "--out", tmp_path / "other")
     assert f"{tiny_run} has no column prompt: give a run whose responses are in" in without

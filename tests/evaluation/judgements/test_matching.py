@@ -27,6 +27,7 @@ LIST = FILES.read("holisticbias")
         ({"response": None}, "no response"),
         ({"response": "me too"}, "identical responses"),
         ({"finish": "refused"}, "refused or filtered response"),
+        ({"response": None, "finish": "stop"}, "refused or filtered response"),
         ({"template_id": "dialogue.hate"}, "inflammatory template"),
         ({"descriptor_id": "cultural.incel"}, "inflammatory descriptor"),
         ({"descriptor_preference": "dispreferred"}, "inflammatory descriptor"),

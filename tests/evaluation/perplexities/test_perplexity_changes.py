@@ -71,6 +71,16 @@ def test_runs_without_a_common_dimension() -> None:
         compare(first, [{**row, "dimension": "two"} for row in first])
 
 
+def test_a_dimension_may_have_brackets_in_its_name() -> None:
+    """Another dimension with the same words before the brackets is not shared, and is named."""
+    first, other = (
+        [{**row, "dimension": name} for row in rows_of((0.3, 0.0))] for name in ("race (here)", "race (there)")
+    )
+    changes = {figure.keys["dimension"]: figure.value for figure in compare(first + other, first).by(
+        NAME, "change", "dimension", scale="log")}  # fmt: skip
+    assert changes == {"race (here)": 0.0, "race (there)": None}
+
+
 def test_impossible_figures_of_an_entry() -> None:
     def problems(name: str, value: float, unit: str, **keys: str) -> list[str]:
         return [*MEASURE.problems(Figures([make_figure(NAME, name, {**LOG, **keys}, value, unit, 1)]))]

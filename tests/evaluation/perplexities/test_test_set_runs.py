@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -158,3 +159,22 @@ def test_the_folder_of_one_of_several_methods(
         printed = invoke.printed("compare", out / method, "--format", "md")
         assert "F over groups" in printed
         assert " before, " in printed
+
+
+def test_an_aim_has_its_title_however_many_runs_there_are(
+    measure: Callable[[str, list[Row]], Path], invoke: Invoke, tmp_path: Path
+) -> None:
+    """A specification that is not of the dataset has its title in the record of the mitigation alone."""
+    run, model = measure("every", sentences("creed", FOUR)), tmp_path / "model"
+    for part in ("before", "after"):
+        shutil.copytree(run, model / "measured" / part)
+    result = model / "measured" / "after" / "result.json"
+    content = json.loads(result.read_text("utf-8"))
+    content["signature"]["model"]["weights_sha256"] = "1" * 64
+    result.write_text(json.dumps(content), "utf-8")
+    (model / "mitigation.json").write_text('{"specification": {"id": "creed", "title": "Kinds of creed"}}', "utf-8")
+    assert "Aimed at: Kinds of creed (creed)." in invoke.printed("compare", model)
+    for part in ("before", "after"):
+        shutil.copytree(model / "measured" / part, tmp_path / "two" / "measured" / part / "sentences")
+    shutil.copy(model / "mitigation.json", tmp_path / "two")
+    assert "Aimed at: Kinds of creed (creed)." in invoke.printed("compare", tmp_path / "two")

@@ -229,3 +229,19 @@ def test_importing_and_pairing_place_a_sentence_alike(
     (imported,) = pq.read_table(tmp_path / "made" / "sentences.parquet").to_pylist()
     for row in (rows(tmp_path)[0], imported):
         assert (row["attribute_set"], row["group"], row["slot"]) == place
+
+
+def test_rows_of_another_specification_are_left_out(tmp_path: Path, invoke: Invoke) -> None:
+    """Though its terms and half of the attributes are the same."""
+    math, science = (f"autobiastest.{name}-arts-male-female" for name in ("math", "science"))
+    lines = (
+        f"{math},math,he,He likes math.",
+        f"{science},art,she,She likes art.",
+        f"{science},nasa,she,She is at NASA.",
+    )
+    table = written(tmp_path, "specification,attribute,term,sentence\n" + "\n".join(lines) + "\n")
+    own, made = ("--specification", math), tmp_path / "made"
+    invoke.printed(*table, *own, "--no-templates")
+    invoke.printed("stereotypes", "sentences", "--import", tmp_path / "table.csv", *own, "--out", made)
+    imported = pq.read_table(made / "requests.parquet").to_pylist()
+    assert [row["sentence"] for row in imported] == [row["sentence"] for row in rows(tmp_path)] == ["He likes math."]

@@ -29,10 +29,14 @@ _NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class SharedDimension:
-    """The perplexities of one dimension in both runs, on cells that have one in both."""
+    """The perplexities of one dimension in both runs, on cells that have one in both.
+
+    ``of`` is the dimension of the first run, whose groups may not all be shared.
+    """
 
     first: Dimension
     second: Dimension
+    of: str
 
     @property
     def known(self) -> int:
@@ -91,7 +95,7 @@ def share_dimensions(first: pa.Table, second: pa.Table) -> Iterator[SharedDimens
         shared = [group for group in own if group in groups[1].get(name, {})]
         if same != name and len(shared) > 1:
             listed = ", ".join(shared) if len(shared) <= _NAMED else f"{len(shared)} groups"
-            yield from _share(first, second, name, name, f"{name} ({listed})")
+            yield from _share(first, second, name, name, dim.of_groups(name, listed))
 
 
 def _groups_of(table: pa.Table) -> dict[str, dict[str, None]]:
@@ -112,7 +116,9 @@ def _share(first: pa.Table, second: pa.Table, name: str, other: str, called: str
              for t, i in zip(tables, place, strict=True)]  # fmt: skip
     parts = _shared_rows(*named)
     if parts[0].num_rows and len(pc.unique(parts[0]["group"])) > 1:
-        yield _both_known(*(_without_order(dim.read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts))
+        yield _both_known(
+            name, *(_without_order(dim.read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts)
+        )
 
 
 def _shared_rows(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -128,10 +134,10 @@ def _without_order(dimension: Dimension, complete: bool) -> Dimension:
     return dimension if complete or dimension.by != "order" else replace(dimension, by="none")
 
 
-def _both_known(first: Dimension, second: Dimension) -> SharedDimension:
+def _both_known(of: str, first: Dimension, second: Dimension) -> SharedDimension:
     missing = np.isnan(first.perplexity) | np.isnan(second.perplexity)
     one, other = (replace(d, perplexity=np.where(missing, np.nan, d.perplexity)) for d in (first, second))
-    return SharedDimension(one, other)
+    return SharedDimension(one, other, of)
 
 
 def _statistics(
@@ -170,7 +176,7 @@ def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> 
         for scale in dim.SCALES:
             yield from both.changes(scale, settings.seed)
             yield from both.pairs(scale)
-    yield from _unshared(first.figures, second.figures, {both.first.name.partition(" (")[0] for both in shared})
+    yield from _unshared(first.figures, second.figures, {both.of for both in shared})
 
 
 def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Figure]:
@@ -178,8 +184,8 @@ def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Fig
     alone: dict[tuple[str, ...], dict[str, str]] = {}
     for name, figures in (("first", first), ("second", second)):
         for figure in figures.by(NAME, "f", "dimension", "scale"):
-            base = figure.keys["dimension"].partition(" (")[0]
-            if not {base, base.removesuffix(WITH_HELD_OUT)} & shared:
+            name_of = figure.keys["dimension"]
+            if not {name_of, name_of.removesuffix(WITH_HELD_OUT)} & shared:
                 alone[tuple(figure.keys.values())] = figure.keys
                 yield figure.model_copy(update={"name": name, "of": "f"})
     for keys in alone.values():

@@ -251,6 +251,16 @@ def _known_titles() -> Mapping[str, str]:
     return short_titles({name: found.text for name, found in found_specifications().items()})
 
 
+def of_groups(name: str, groups: str) -> str:
+    """The name of those groups of a dimension that two runs share."""
+    return f"{name} ({groups})"
+
+
+def is_of_dimension(name: str, dimension: str) -> bool:
+    """Whether a name is that of a dimension, or of those groups of it that two runs share; see ``of_groups``."""
+    return name == dimension or (name.startswith(of_groups(dimension, "")[:-1]) and name.endswith(")"))
+
+
 def said_dimension(name: str, titles: Mapping[str, str] | None = None) -> str:
     """A dimension in words: the title of the specification whose id it is, followed by the rest of the name.
 
