@@ -77,8 +77,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     labels = names_in_words(figures, run.answers)
     made = []
     for measure in signature.measures:
-        kept = kept_figures(figures, MEASURES[measure].info) if measure in MEASURES else []
-        if kept:
+        if kept := kept_figures(figures, measure):
             parameters = {k: v for k, v in signature.measuring.items() if k == measure}
             own = {"model": model, "measures": (measure,), "measuring": parameters}
             named = {name for figure in kept for name in figure.keys.values()}
@@ -97,8 +96,11 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     return tuple(made)
 
 
-def kept_figures(figures: Figures, info: Info) -> list[Figure]:
+def kept_figures(figures: Figures, measure: str) -> list[Figure]:
     """The figures of a measure that the registry keeps: by axis, domain, dimension or specification."""
+    if measure not in MEASURES:
+        return []
+    info = MEASURES[measure].info
     if info.by not in _KEPT and "domain" not in info.by:
         return []
     return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
