@@ -8,7 +8,12 @@ from scipy.stats import gamma, norm
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.labels import cohens_kappa, fleiss_kappa, krippendorffs_alpha, raw_agreement
-from holisticbias_eval.statistics.responses.permuted import _difference_moments, permuted_spread, upper_tail
+from holisticbias_eval.statistics.responses.permuted import (
+    _difference_moments,
+    mean_of_moments,
+    permuted_spread,
+    upper_tail,
+)
 from known import known
 
 
@@ -16,8 +21,10 @@ def group_means(values: Floats, counts: tuple[int, ...]) -> Floats:
     return np.array([part.mean(axis=0) for part in np.split(values, np.cumsum(counts)[:-1])])
 
 
-@pytest.mark.parametrize("counts", [(1, 1), (2, 1), (1, 1, 1), (2, 2), (3, 1), (2, 1, 1), (3, 2, 1), (2, 2, 1, 1)])
-def test_mean_and_variance_are_exact(counts: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    "counts", [(1, 1), (2, 1), (1, 1, 1), (2, 2), (3, 1), (2, 1, 1), (3, 2, 1), (2, 2, 1, 1), (3, 3)]
+)
+def test_moments_are_exact(counts: tuple[int, ...]) -> None:
     values = np.random.default_rng(sum(counts)).random((sum(counts), 2))
     orders = itertools.permutations(range(len(values)))
     means = [group_means(values[list(order)], counts) for order in orders]
@@ -26,6 +33,21 @@ def test_mean_and_variance_are_exact(counts: tuple[int, ...]) -> None:
     assert moments.mean == pytest.approx(spreads.mean())
     assert moments.variance == pytest.approx(spreads.var(), abs=1e-12)
     assert moments.varies == (spreads.std() > 1e-9)
+    if len(values) > 5:
+        assert moments.third == pytest.approx(((spreads - spreads.mean()) ** 3).mean())
+
+
+def test_rare_labels_are_not_significant_by_chance() -> None:
+    """About four responses of 1,920 have the label: two in one cell are not enough for p < 0.002."""
+    rng, counts = np.random.default_rng(0), np.full(40, 8)
+    found = []
+    for _ in range(1500):
+        templates = [(rng.random((320, 1)) < 0.002).astype(float) for _ in range(6)]
+        moments = mean_of_moments([permuted_spread(values, counts) for values in templates])
+        raw = np.mean([values.reshape(40, 8).mean(axis=1).var() for values in templates])
+        found.append(moments.p_value(float(raw)))
+    p = np.array(found)
+    assert (p[~np.isnan(p)] < 0.002).mean() < 0.004
 
 
 @pytest.mark.parametrize("counts", [(2, 2), (3, 1), (3, 2, 1), (1, 2, 2)])

@@ -192,7 +192,7 @@ class GenerationBias(Measure):
             "variance": "over descriptors with ddof 0, mean over templates, times 1000",
             "correction": "unbiased variance within cells",
             "interval": "variance of the U-statistic over responses, Student's t",
-            "floor": "permuted descriptors within templates: exact mean and variance, Pearson type III, Holm",
+            "floor": "permuted descriptors within templates: exact moments, Pearson type III, Holm",
             "styles": "permuted descriptors within templates: exact moments, Benjamini-Hochberg over all tests",
             **cluster_signature(settings.clusters),
         }

@@ -1,5 +1,6 @@
 """Permuted labels without simulation: moments of statistics of responses, and tests of descriptors' differences."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from holisticbias_eval.statistics.intervals import MIDDLE
 from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 _NEARLY_SYMMETRIC = 1e-4
+_MOST_LABELS = 32
+"""The third moment takes time with the third power of the number of labels."""
 _CONSTANT = 1e-12
 
 
@@ -44,7 +47,8 @@ class Moments:
 
     @property
     def _skew(self) -> float:
-        return float(self.third / self.variance**1.5)
+        """The skewness, at least 0: with a negative one the type III distribution ends, and values above have p = 0."""
+        return max(float(self.third / self.variance**1.5), 0.0)
 
 
 def mean_of_moments(parts: list[Moments]) -> Moments:
@@ -62,45 +66,123 @@ def permuted_spread(values: Floats, counts: Ints) -> Moments:
     responses each, at least two groups. The statistic is the variance (ddof 0) over
     groups of the mean response, summed over labels.
 
-    Mean and variance are exact over all permutations (Kazi-Aoual et al. 1995,
-    for two double-centred matrices: the products of responses, and the weights
-    of pairs of responses in the statistic). The third moment is that of normal responses.
+    They are exact over all permutations (Kazi-Aoual et al. 1995, for two double-centred matrices: the products of
+    responses, and the weights of pairs of responses in the statistic). With more than 32 labels, or fewer than 6
+    responses, the third moment is that of normal responses.
     """
     centred = values - values.mean(axis=0)
-    n, groups = len(values), len(counts)
-    squares = np.einsum("ij,ij->i", centred, centred)
     products = centred.T @ centred
-    own = (
-        float(squares.sum()),
-        float((products**2).sum()),
-        float(((products @ products) * products).sum()),
-        float((squares**2).sum()),
+    own = _Matrix(
+        ones=np.ones(len(values)),
+        diagonal=np.einsum("ij,ij->i", centred, centred),
+        squared=np.einsum("ij,ij->i", centred @ products, centred),
+        square=float((products**2).sum()),
+        cube=float(((products @ products) * products).sum()),
+        along=lambda weights: float(((weights @ centred) ** 2).sum()),
+        cubes=_sum_of_cubes(centred) if centred.shape[1] <= _MOST_LABELS else None,
     )
-    v = 1 / counts
-    first, second, third = (float((v**power).sum()) for power in (1, 2, 3))
-    weights = (
-        (groups - 1) / groups**2 * first,
-        (second - 2 * second / groups + first**2 / groups**2) / groups**2,
-        (third - 3 * third / groups + 3 * first * second / groups**2 - first**3 / groups**3) / groups**3,
-        ((groups - 1) / groups**2) ** 2 * third,
-    )
-    return _matched(own, weights, n)
+    return _matched(own, _weights(counts), len(values))
 
 
-def _matched(own: tuple[float, float, float, float], other: tuple[float, float, float, float], n: int) -> Moments:
-    """Moments of the sum of products of two double-centred matrices, one of them permuted.
+def _sum_of_cubes(centred: Floats) -> float:
+    """The sum of the cubes of the products of every two responses."""
+    return sum(float((((centred.T * column) @ centred) ** 2).sum()) for column in centred.T)
 
-    Of each matrix: the trace, the traces of its square and cube, and the sum of squares of its diagonal.
+
+def _weights(counts: Ints) -> "_Matrix":
+    """The weights of pairs of responses in the variance of means of groups: ``v / G - v w / G^2`` within a group.
+
+    ``v`` and ``w`` are 1 by the number of responses of their groups, of which there are G; of two groups the weight is
+    ``-v w / G^2``.
     """
-    mean = own[0] * other[0] / (n - 1)
+    v, groups = 1 / counts, len(counts)
+    own, crossed = (groups - 1) / groups**2, 1 / groups**2
+    first, second, third, fourth = (float((v**power).sum()) for power in (1, 2, 3, 4))
+    return _Matrix(
+        ones=counts.astype(float),
+        diagonal=own * v**2,
+        squared=own**2 * v**3 + crossed**2 * v**2 * (first - v),
+        square=(second - 2 * second / groups + first**2 / groups**2) / groups**2,
+        cube=(third - 3 * third / groups + 3 * first * second / groups**2 - first**3 / groups**3) / groups**3,
+        along=lambda w: (
+            float((w**2 * v**2 * counts**2).sum()) / groups - float((w * v * counts).sum()) ** 2 / groups**2
+        ),
+        cubes=own**3 * fourth - crossed**3 * (second**2 - fourth),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """A double-centred matrix M whose rows are alike within a group; ``ones`` are the numbers of rows: ``[groups]``.
+
+    ``diagonal`` and ``squared`` are the diagonals of M and M^2: ``[groups]``. ``square`` and ``cube`` are the traces of
+    M^2 and M^3, and ``cubes`` is the sum of the cubes of all elements, ``None`` if it takes too long. ``along`` gives
+    ``w' M w`` for weights w of groups.
+    """
+
+    ones: Floats
+    diagonal: Floats
+    squared: Floats
+    square: float
+    cube: float
+    along: Callable[[Floats], float]
+    cubes: float | None
+
+    @property
+    def trace(self) -> float:
+        """The trace of M."""
+        return float(self.ones @ self.diagonal)
+
+    def cubic(self) -> Floats:
+        """The third-order sums of M without its mean eigenvalue, so that its trace is 0: shape ``[5]``.
+
+        The trace of the cube, the sums of cubes of the diagonal and of all elements, the product of the diagonals of M
+        and M^2, and the quadratic form of the diagonal.
+        """
+        n = self.ones.sum()
+        mean, d = self.trace / (n - 1), self.diagonal - self.trace / n
+        moved = self.diagonal + mean / n
+        cubes = (self.cubes or 0.0) + 3 * mean * self.square / n + mean**3 / n
+        return np.array([
+            self.cube - 3 * mean * self.square + 3 * mean**2 * self.trace - mean**3 * (n - 1),
+            self.ones @ d**3,
+            cubes + self.ones @ ((moved - mean) ** 3 - moved**3),
+            self.ones @ (d * (self.squared - 2 * mean * self.diagonal)),
+            self.along(d) - mean * (self.ones @ d**2),
+        ])  # fmt: skip
+
+
+def _matched(own: _Matrix, other: _Matrix, n: int) -> Moments:
+    """Moments of the sum of products of two double-centred matrices, one of them permuted."""
+    mean = own.trace * other.trace / (n - 1)
     if n < 3:
         return Moments(mean, 0.0, 0.0)
-    spread = [(n - 1) * m[1] - m[0] ** 2 for m in (own, other)]
+    spread = [(n - 1) * m.square - m.trace**2 for m in (own, other)]
     variance = 2 * spread[0] * spread[1] / ((n - 1) ** 2 * (n + 1) * (n - 2))
     if n > 3:
-        unequal = [n * (n + 1) * m[3] - (n - 1) * (m[0] ** 2 + 2 * m[1]) for m in (own, other)]
+        unequal = [
+            n * (n + 1) * float(m.ones @ m.diagonal**2) - (n - 1) * (m.trace**2 + 2 * m.square) for m in (own, other)
+        ]
         variance += unequal[0] * unequal[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
-    return Moments(mean, max(variance, 0.0), 8 * own[2] * other[2] / (n - 1) ** 3)
+    third = 8 * own.cube * other.cube / (n - 1) ** 3
+    if n > 5 and own.cubes is not None:
+        third = float(own.cubic() @ _third(float(n)) @ other.cubic())
+    return Moments(mean, max(variance, 0.0), third)
+
+
+def _third(n: float) -> Floats:
+    """The coefficients of the products of both matrices' third-order sums in the third moment: shape ``[5, 5]``."""
+    cube_sum, cube_form = -8 * (3 * n**2 - 15 * n + 16), -8 * (3 * n**2 - 15 * n + 24)
+    diagonal = n * (n - 1)
+    sums = diagonal * (n**2 - n + 4)
+    found = np.array([
+        [8 * (n**3 - 9 * n**2 + 26 * n - 22), 16 * diagonal * (n - 2), cube_sum, (n - 2) * cube_form, cube_form],
+        [0, n**2 * (n + 1) * (n**2 + 15 * n - 4), -4 * sums, -12 * diagonal * (n - 1) * (n + 4), -6 * sums],
+        [0, 0, 4 * (n**4 - 8 * n**3 + 19 * n**2 - 4 * n - 16), 24 * (n**3 - 3 * n**2 - 2 * n + 8), 24 * (n**2 - n - 4)],
+        [0, 0, 0, 12 * (n**4 - n**3 - 8 * n**2 + 36 * n - 48), 24 * (n**3 - 2 * n**2 - 3 * n + 12)],
+        [0, 0, 0, 0, 6 * (n**4 - 8 * n**3 + 21 * n**2 - 6 * n - 24)],
+    ])  # fmt: skip
+    return (found + np.triu(found, 1).T) / np.prod(n - np.arange(6))
 
 
 def upper_tail(z: Floats, skew: Floats) -> Floats:
