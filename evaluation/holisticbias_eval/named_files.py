@@ -35,8 +35,7 @@ class NamedFiles(Generic[T]):
 
     def available(self) -> Mapping[str, Path]:
         """The files that come with the package, by name."""
-        folders = (_PACKAGE / "data" / self.folder, _PACKAGE.parent / self.folder)
-        return {path.stem: path for folder in folders for path in sorted(folder.glob("*.yaml"))}
+        return {path.stem: path for folder in data_folders(self.folder) for path in sorted(folder.glob("*.yaml"))}
 
     def find(self, name: str) -> Path:
         """The file of this name, or at this path; raises ``error`` if there is none."""
@@ -50,6 +49,11 @@ class NamedFiles(Generic[T]):
         """Read the file of this name, or at this path; raises ``error`` with the place if it is missing or invalid."""
         path = self.find(name)
         return read_yaml(path, self.record.model_validate, self.error, blanks=self.blanks)
+
+
+def data_folders(name: str) -> tuple[Path, Path]:
+    """Where files of the package are: in an installed package, and in a clone of the repository."""
+    return _PACKAGE / "data" / name, _PACKAGE.parent / name
 
 
 def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError], *, blanks: bool = False) -> R:

@@ -66,6 +66,20 @@ def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) ->
     assert alone == ("sentences (A)",)
 
 
+def test_a_run_is_left_to_the_run_of_its_prompts(measured: Path, tmp_path: Path) -> None:
+    """Though it is the only one with the measure of another run, which comes first."""
+    run = measured / "measured" / "before" / "retention"
+    for name, digest in (("A/news", "1"), ("A/wiki", "2"), ("B/wiki", "2"), ("C/wiki", "3"), ("D/web", "2")):
+        result = shutil.copytree(run, tmp_path / name) / "result.json"
+        content = json.loads(result.read_text("utf-8"))
+        content["signature"]["release"]["digest"] = digest * 64
+        result.write_text(json.dumps(content), "utf-8")
+    for other, counterpart in (("B", "wiki"), ("C", "wiki"), ("D", "web")):
+        matched, alone = match_runs(*find_sets([tmp_path / "A", tmp_path / other]))
+        assert [(name, path.name) for name, _, path in matched] == [("wiki", counterpart)]
+        assert alone == ("news (A)",)
+
+
 def test_models_in_folders_of_one_name_are_told_apart(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     """Their gains are kept by name: with one name for all, the last would stand for all."""
     folders = [tmp_path / name / "run" for name in ("one", "two", "three")]

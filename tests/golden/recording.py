@@ -127,7 +127,7 @@ def _run(name: str, folder: Path) -> Iterator[str]:
     yield from _report(out, folder)
     figures = Figures(read_run(out).result.figures)
     for measure in dict.fromkeys(figure.measure for figure in figures):
-        kept = Counter(figure.name for figure in kept_figures(figures, MEASURES[measure].info))
+        kept = Counter(figure.name for figure in kept_figures(figures, measure))
         yield f"registry {measure}\t{dict(kept)}"
 
 

@@ -80,12 +80,13 @@ def command(
     from holisticbias_eval.progress import Display
     from holisticbias_eval.settings import refuse_unused
     from holisticbias_eval.stereotypes.sentences import import_sentences, make_sentences, read_options
-    from holisticbias_eval.stereotypes.specifications import calibration_model
+    from holisticbias_eval.stereotypes.specifications import calibration_model, read_specifications
 
     display, values = Display(), given_settings()
     is_local = values.get("engine") != "api"
-    if generator is None and imported is None and is_local and calibration_model(specifications) == WRITER:
-        generator = WRITER
+    if generator is None and imported is None and is_local and specifications:
+        named = [specification.id for specification in read_specifications(specifications, version)]
+        generator = WRITER if calibration_model(named) == WRITER else None
     if (generator is None) == (imported is None):
         raise click.UsageError("give either --generator, a model, or --import, a file of sentences")
     if generator is not None and not specifications:

@@ -25,14 +25,13 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.named_files import data_folders
 from holisticbias_eval.records import record_json
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
 from holisticbias_eval.sections.tables import ends
 from holisticbias_eval.units import is_path, title
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEPT = (("axis",), ("specification",), ("dimension", "scale"))
@@ -77,8 +76,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     labels = names_in_words(figures, run.answers)
     made = []
     for measure in signature.measures:
-        kept = kept_figures(figures, MEASURES[measure].info) if measure in MEASURES else []
-        if kept:
+        if kept := kept_figures(figures, measure):
             parameters = {k: v for k, v in signature.measuring.items() if k == measure}
             own = {"model": model, "measures": (measure,), "measuring": parameters}
             named = {name for figure in kept for name in figure.keys.values()}
@@ -97,8 +95,11 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     return tuple(made)
 
 
-def kept_figures(figures: Figures, info: Info) -> list[Figure]:
+def kept_figures(figures: Figures, measure: str) -> list[Figure]:
     """The figures of a measure that the registry keeps: by axis, domain, dimension or specification."""
+    if measure not in MEASURES:
+        return []
+    info = MEASURES[measure].info
     if info.by not in _KEPT and "domain" not in info.by:
         return []
     return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
@@ -163,7 +164,8 @@ def results_folder() -> Path | None:
 
 def registry_folder(folder: Path | None) -> Path:
     """The given folder, else the registry of the current clone, else the registry of the package."""
-    return folder or results_folder() or next((f for f in FOLDERS if f.is_dir()), FOLDERS[-1])
+    installed, cloned = data_folders("results")
+    return folder or results_folder() or (installed if installed.is_dir() else cloned)
 
 
 def published_digests(catalog: Catalog) -> Published:

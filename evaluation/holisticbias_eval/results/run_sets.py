@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -163,31 +164,38 @@ def match_runs(first: RunSet, second: RunSet) -> tuple[tuple[Pair, ...], tuple[s
     """Match each run of the first set with a run of the second that has a measure in common.
 
     Of several, the one with the same prompts, then with the same name, comes first; without either it must be the only
-    one. The second value names the runs of both sets without a counterpart.
+    one, after the runs that others have by prompts or name. The second value names the runs of both sets without a
+    counterpart.
     """
     if first.is_single and second.is_single:
         return (("", first.runs[""], second.runs[""]),), ()
-    left = {name: read_signature(path) for name, path in second.runs.items()}
-    pairs, alone = [], []
-    for name, path in first.runs.items():
-        chosen = _counterpart(name, read_signature(path), left)
-        if chosen is None:
-            alone.append(f"{name or path.name} (A)")
-        else:
-            del left[chosen]
-            pairs.append((name or chosen or path.name, path, second.runs[chosen]))
+    signed, left = ({n: read_signature(path) for n, path in found.runs.items()} for found in (first, second))
+    chosen: dict[str, str] = {}
+    for prompts, named in product((True, False), repeat=2):
+        for name in [name for name in signed if name not in chosen]:
+            found = _counterpart(name, signed[name], left, prompts=prompts, named=named)
+            if found is not None:
+                chosen[name] = found
+                del left[found]
+    pairs = (
+        (n or chosen[n] or path.name, path, second.runs[chosen[n]]) for n, path in first.runs.items() if n in chosen
+    )
+    alone = (f"{name or path.name} (A)" for name, path in first.runs.items() if name not in chosen)
     return tuple(pairs), (*alone, *(f"{name or second.runs[name].name} ({second.name})" for name in left))
 
 
-def _counterpart(name: str, signature: Signature, others: Mapping[str, Signature]) -> str | None:
-    shared = [other for other, s in others.items() if set(s.measures) & set(signature.measures)]
-    same = [other for other in shared if others[other].release.digest == signature.release.digest]
-    for chosen in (same, shared):
-        if name in chosen:
-            return name
-        if len(chosen) == 1:
-            return chosen[0]
-    return None
+def _counterpart(
+    name: str, signature: Signature, others: Mapping[str, Signature], *, prompts: bool, named: bool
+) -> str | None:
+    """The run with a measure in common, of the same ``prompts`` or of any: of the same name, or else the only one."""
+    fitting = [
+        other
+        for other, s in others.items()
+        if set(s.measures) & set(signature.measures) and (not prompts or s.release.digest == signature.release.digest)
+    ]
+    if named:
+        return name if name in fitting else None
+    return fitting[0] if len(fitting) == 1 else None
 
 
 class NamedComparison(Part):

@@ -195,8 +195,7 @@ def _by_measure(
 ) -> Iterator[ModelResult]:
     """Every measure of a run that has figures by axis, domain, dimension or specification."""
     for measure in run.signature.measures:
-        kept = kept_figures(run.figures, MEASURES[measure].info) if measure in MEASURES else []
-        if kept:
+        if kept := kept_figures(run.figures, measure):
             yield ModelResult(run.model, measure, run.signature, Figures(kept), labels, source, run=answers)
 
 

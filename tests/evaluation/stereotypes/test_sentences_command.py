@@ -261,3 +261,9 @@ def test_a_local_generator_needs_no_server(invoke: Invoke, own: Path, tiny_gpt2:
     assert "the model reads at most 64 tokens; the prompt" in invoke.refused(*local)
     assert "the tokenizer has no chat template" in invoke.refused(*local, "--ask", "chat")
     assert "--ask list is for --engine api" in invoke.refused(*local, "--ask", "list")
+
+
+@pytest.mark.parametrize("name", ["calibration", "writer.calibration-control", "control"])
+def test_the_writer_is_the_default_for_its_specifications_by_any_name(invoke: Invoke, out: Path, name: str) -> None:
+    error = invoke.refused(*SENTENCES, "--specification", name, "--shots", "none", "--no-store", "--out", out)
+    assert "there is no file of shots 'none'" in error
