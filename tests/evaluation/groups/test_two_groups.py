@@ -9,6 +9,7 @@ from scipy.stats import chi2_contingency, ttest_ind
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up
+from holisticbias_eval.statistics.groups.items import estimate as estimate_groups
 from holisticbias_eval.statistics.groups.pairs import (
     against_rest,
     by_value,
@@ -193,3 +194,17 @@ def test_few_items_do_not_make_a_change_of_disparity_significant() -> None:
         found = [change_p(rng, items) for _ in range(200)]
         assert np.mean([p is not None and p < 0.05 for p in found]) <= 0.08, items
     assert change_p(rng, 1) is None
+
+
+def test_groups_of_one_item_are_not_certain() -> None:
+    """20 items of one group against three groups of one item each, all from one distribution."""
+    rng, covered = np.random.default_rng(0), 0
+    group = np.array([0] * 20 + [1, 2, 3])
+    for _ in range(150):
+        values = rng.normal(size=23)
+        items = add_up(group, np.arange(23), np.stack([np.ones(23), values], axis=1), 4)
+        shares, sides = np.array([False]), [Side(np.array([1]), np.array([0]))]
+        ((estimated,), _), _ = estimate_groups(items, [slice(0, 4)], sides, shares, rng, 200)
+        found = against_rest(estimated, np.full((4, 1), np.nan), shares)
+        covered += bool(found.low[0, 0] <= 0 <= found.high[0, 0])
+    assert covered >= 0.9 * 150

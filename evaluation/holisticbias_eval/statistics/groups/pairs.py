@@ -51,23 +51,29 @@ def against_rest(found: Estimates, row_variance: Floats, shares: Bools) -> Diffe
 
 
 def _rest(found: Estimates, row_variance: Floats, shares: Bools) -> tuple[Estimates, Floats]:
-    """The estimates of all groups but each, and the variance of the mean of their rows."""
+    """The estimates of all groups but each, and the variance of the mean of their rows.
+
+    A group with one item, whose variance is not known, takes that of the items of all groups.
+    """
     total = np.nan_to_num(found.value) * found.rows
     rows, items = found.rows.sum(axis=0) - found.rows, found.items.sum(axis=0) - found.items
     value = divide(total.sum(axis=0) - total, rows)
 
-    def weighted(variance: Floats) -> Floats:
-        parts = np.nan_to_num(variance) * found.rows**2
+    def weighted(variance: Floats, sizes: Floats | Ints) -> Floats:
+        freedom = np.where(np.isnan(variance), 0, sizes - 1)
+        pooled = divide((np.nan_to_num(variance) * sizes * freedom).sum(axis=0), freedom.sum(axis=0))
+        whole = np.where(np.isnan(variance), divide(pooled, sizes), variance)
+        parts = np.nan_to_num(whole) * found.rows**2
         return divide(parts.sum(axis=0) - parts, rows**2)
 
-    variance = weighted(found.variance)
+    variance = weighted(found.variance, found.items)
     effect = design_effects(value, rows, items, variance)
     effect[:, ~shares] = np.nan
     low, high = score_interval(value, rows, items, effect)
     margin = CRITICAL_Z * np.sqrt(variance)
     ends = np.where(shares, low, value - margin), np.where(shares, high, value + margin)
     others = Estimates(value, variance, *ends, rows, items, effect)
-    return others, weighted(row_variance)
+    return others, weighted(row_variance, found.rows)
 
 
 def _compare(
