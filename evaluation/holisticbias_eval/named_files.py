@@ -52,7 +52,7 @@ class NamedFiles(Generic[T]):
 
 
 def data_folders(name: str) -> tuple[Path, Path]:
-    """Where files of the package are: in an installed package, and in a clone of the repository."""
+    """The folders of this name with files of the package: the installed one, and the one of a clone of the repository."""
     return _PACKAGE / "data" / name, _PACKAGE.parent / name
 
 
