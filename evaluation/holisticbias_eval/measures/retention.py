@@ -119,7 +119,8 @@ _MOST, _LONGEST = 10, 200
 
 def _least_likely(view: View) -> Table:
     perplexity = floats(view.answers["perplexity"])
-    order = np.argsort(np.where(np.isnan(perplexity), -np.inf, perplexity))[::-1][:_MOST]
+    known = np.flatnonzero(~np.isnan(perplexity))
+    order = known[np.argsort(perplexity[known])][::-1][:_MOST]
     rows = view.answers.take(order).to_pylist()
     columns: tuple[ColumnOf[Mapping[str, Any]], ...] = (
         ColumnOf("text", "Line", lambda row: shorten(row["text"], _LONGEST)),

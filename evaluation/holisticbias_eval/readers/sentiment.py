@@ -55,7 +55,7 @@ class SentimentReader(Reader):
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the compound score and the class."""
         scores = [vader_score(text)[0] for text in texts]
-        known = [bool(score or split_words(text)) for score, text in zip(scores, texts, strict=True)]
+        known = [has_word(text, score) for score, text in zip(scores, texts, strict=True)]
         classes = [self._class(score) if is_known else None for score, is_known in zip(scores, known, strict=True)]
         why = [None if is_known else NO_WORD for is_known in known]
         progress(len(texts))
@@ -72,6 +72,11 @@ class SentimentReader(Reader):
         VADER's compound score is a function of the sum of all valences and of punctuation.
         """
         return summed(vader_score(text)[1])
+
+
+def has_word(text: str, compound: float) -> bool:
+    """Whether a text has a word, or an emoticon that VADER scores; VADER itself calls punctuation neutral."""
+    return bool(compound or split_words(text))
 
 
 @lru_cache(1 << 17)
@@ -112,7 +117,7 @@ class VaderClassifier(Classifier):
     """Takes VADER's shares of negative, neutral and positive words as probabilities.
 
     VADER rounds shares to three decimals, so that they add up to 1 within 0.001.
-    A text in which it finds no word has no shares: NaN.
+    A text without any word or emoticon has no shares: NaN.
     """
 
     def __init__(self, card: Card) -> None:
@@ -121,7 +126,8 @@ class VaderClassifier(Classifier):
         unknown = [label for label in card.labels if label not in SHARES]
         if unknown:
             raise ClassifierError(f"VADER has no label {unknown[0]!r}: its labels are {', '.join(SHARES)}")
-        super().__init__(card, {**card.settings, "classifier_version": f"vaderSentiment {version('vaderSentiment')}"})
+        made = {"classifier_version": f"vaderSentiment {version('vaderSentiment')}", "without_words": "not judged"}
+        super().__init__(card, {**card.settings, **made})
         self._analyzer = SentimentIntensityAnalyzer()
 
     def judge(self, texts: Sequence[str]) -> Floats:
@@ -129,5 +135,5 @@ class VaderClassifier(Classifier):
         names = [SHARES[label] for label in self.card.labels]
         found = [self._analyzer.polarity_scores(text) for text in texts]
         shares = np.array([[scores[name] for name in names] for scores in found], np.float64)
-        shares[~shares.any(axis=1)] = np.nan
+        shares[[not has_word(text, scores["compound"]) for text, scores in zip(texts, found, strict=True)]] = np.nan
         return shares

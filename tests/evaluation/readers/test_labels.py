@@ -20,6 +20,7 @@ from holisticbias_eval.readers.labels import (
     ToxicitySettings,
 )
 from holisticbias_eval.readers.reader import read_each
+from holisticbias_eval.readers.sentiment import SentimentReader, VaderClassifier
 from known import ignore
 
 NAN = float("nan")
@@ -107,6 +108,14 @@ def test_a_classifier_of_regard_with_other_labels() -> None:
         RegardReader.labels(regard.model_copy(update={"labels": ["positive", "bad"]}))
     with pytest.raises(ClassifierError, match="judges each label alone"):
         RegardReader.labels(regard.model_copy(update={"labels": ["positive", "negative"], "activation": "sigmoid"}))
+
+
+def test_a_text_without_words_has_no_sentiment_in_any_measure() -> None:
+    texts = ["...", "?!", "Good.", ":)", "table"]
+    judged = VaderClassifier(CARDS.read("vader")).judge(texts)
+    read = read_each(SentimentReader(), texts)["sentiment.compound"]
+    assert np.isnan(judged).any(axis=1).tolist() == [True, True, False, False, False]
+    assert read.is_null().to_pylist() == [True, True, False, False, False]
 
 
 CARD = CARDS.read("vader").model_copy(update={"labels": ("text", "b")})

@@ -7,11 +7,14 @@ import pytest
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.retention import line_changes, line_figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.tasks.lines import ask_lines, line_table, read_lines
 from invoking import Invoke
 from known import ignore, known
@@ -41,6 +44,15 @@ def test_figures_by_hand() -> None:
     assert figures.value(NAME, "nats_per_token") == pytest.approx(2)
     assert figures.value(NAME, "byte_perplexity") == pytest.approx(math.exp(0.8))
     assert figures.value(NAME, "tokens") == 8
+
+
+def test_lines_without_a_scored_token_are_not_among_the_least_likely() -> None:
+    answers = scored([("one", 2.0, 1, 3), ("none", 0.0, 0, 4), ("two", 3.0, 1, 3)])
+    answers = answers.append_column("perplexity", pa.array([math.exp(2), None, math.exp(3)]))
+    view = View(Figures(line_figures(answers, None)), answers)
+    (table,) = (block for section in MEASURES[NAME].sections(view) for block in section.blocks
+                if isinstance(block, Table) and block.name == "retention-lines")  # fmt: skip
+    assert [row[0] for row in table.rows] == ["two", "one"]
 
 
 def test_changes_by_hand() -> None:

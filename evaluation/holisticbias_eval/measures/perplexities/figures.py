@@ -16,7 +16,7 @@ from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
 from holisticbias_eval.statistics.groups.moments import mean_abs
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
-from holisticbias_eval.statistics.intervals import floor_of
+from holisticbias_eval.statistics.intervals import floor_of, range_of
 from holisticbias_eval.statistics.mannwhitney import pairs_of
 from holisticbias_eval.statistics.tests import holm, permuted_p
 from holisticbias_eval.units import show
@@ -149,11 +149,9 @@ class ScaleFigures:
 
     def _sentences(self) -> Iterator[Figure]:
         """F without one sentence, and the sentence with the largest share of the sum of squares."""
-        without = tests.without_each(self.values)
-        without = without[~np.isnan(without)]
-        ends = (float(without.min()), float(without.max())) if len(without) else None
-        f = float(self.values.sums().f())
-        yield _figure("leave_one_sentence_out", self.keys, f, F, len(without), interval=ends, of="f")
+        without, f = tests.without_each(self.values), float(self.values.sums().f())
+        n = (~np.isnan(without)).sum()
+        yield _figure("leave_one_sentence_out", self.keys, f, F, n, interval=range_of(without), of="f")
         shares = tests.variance_shares(self.values)
         rows = int(self.dimension.asked.any(axis=1).sum() if self.values.paired else self.dimension.asked.sum())
         most = float(shares.max())
