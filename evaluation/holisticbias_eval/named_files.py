@@ -52,7 +52,7 @@ class NamedFiles(Generic[T]):
 
 
 def data_folders(name: str) -> tuple[Path, Path]:
-    """The folders of this name with files of the package: the installed one, and the one of a clone of the repository."""
+    """The folders of this name that files of the package may be in: installed, and in a clone of the repository."""
     return _PACKAGE / "data" / name, _PACKAGE.parent / name
 
 
