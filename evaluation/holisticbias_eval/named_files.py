@@ -52,7 +52,7 @@ class NamedFiles(Generic[T]):
 
 
 def data_folders(name: str) -> tuple[Path, Path]:
-    """Where files of the package are: in an installed package, and in a clone of the repository."""
+    """The folders of this name that files of the package may be in: installed, and in a clone of the repository."""
     return _PACKAGE / "data" / name, _PACKAGE.parent / name
 
 
