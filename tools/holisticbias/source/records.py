@@ -95,13 +95,14 @@ class Repository:
     @property
     def new(self) -> frozenset[str]:
         """Ids of the entries whose text no published version has."""
-        published, versions = self.published, {file.record.version for file in self.locks}
+        versions = {file.record.version for file in self.locks}
         reworded = {
             entry.id
             for _, _, entry in self.entries()
             if any(w.until not in versions and "text" in w.model_fields_set for w in entry.history)
         }
-        return frozenset(entry.id for _, _, entry in self.entries() if entry.id not in published - reworded)
+        known = self.published - reworded
+        return frozenset(entry.id for _, _, entry in self.entries() if entry.id not in known)
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
