@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -215,14 +216,22 @@ def test_hidden_characters_of_any_prose(title: str) -> None:
     assert len(list(hidden_character.findings(repository))) == (1 if hidden & set(title) else 0)
 
 
-def test_each_file_outside_of_the_folder_is_checked_in_place_of_its_counterpart(
-    terms_copy: Path, invoke: Invoke
+def test_files_outside_of_the_folder_are_checked_at_once(
+    terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("age", "another"):
-        text = (terms_copy / "descriptors" / "age.yaml").read_text("utf-8")
-        (terms_copy / f"{name}.yaml").write_text(text, "utf-8")
-    outside = terms_copy / "age.yaml", terms_copy / "another.yaml"
-    assert invoke("validate", *outside) == (0, "", "No findings.\n")
+    """They replace their counterparts together; two files of one axis are checked one by one."""
+    parsed = Mock(wraps=parse_files)
+    monkeypatch.setattr("holisticbias.rules.validate.parse_files", parsed)
+    outside = terms_copy / "elsewhere"
+    outside.mkdir()
+    for name in ("ability", "age", "cultural"):
+        text = (terms_copy / "descriptors" / f"{name}.yaml").read_text("utf-8")
+        (outside / f"{name}.yaml").write_text(text, "utf-8")
+    assert invoke("validate", *sorted(outside.iterdir())) == (0, "", "No findings.\n")
+    assert parsed.call_count == 1
+    (outside / "another.yaml").write_text((outside / "age.yaml").read_text("utf-8"), "utf-8")
+    assert invoke("validate", *sorted(outside.iterdir()))[0] == 0
+    assert parsed.call_count == 3
 
 
 def test_prompts_of_another_collection_replace_no_file_of_their_domain(terms_copy: Path, invoke: Invoke) -> None:

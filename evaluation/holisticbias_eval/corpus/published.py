@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import CorpusError, TableError
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import CSV, open_table, refuse_repeated, table_suffix
+from holisticbias_eval.tables.files import CSV, open_table, refuse_repeated_columns, table_suffix
 
 PAPER = ("ID", "Target", "Attribute", "Sentence", "Label")
 """Columns of Zhao et al. 2024, table 7."""
@@ -143,7 +143,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     """
     file = open_table(path, (*SENTENCES, *PAPER), latin_1=True)
     kept = {name: name.strip() for name in file.names if name.strip() and not name.startswith("Unnamed:")}
-    refuse_repeated(str(path), file.names, kept.values())
+    refuse_repeated_columns(str(path), file.names, kept.values())
     table = file.read(file.names)
     index = [place for place, name in enumerate(file.names) if name in kept]
     rows = [row for row in zip(*(column.to_pylist() for column in table.columns), strict=True) if any(row)]

@@ -14,7 +14,7 @@ from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor, censor_settings, plurals_of
 from holisticbias_eval.readers.classifier import PREFIX, Classifier
-from holisticbias_eval.readers.engines import refuse_without_server, start_classifier
+from holisticbias_eval.readers.engines import server_of_classifier, start_classifier
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.readers.reader import Names, Reader, add_readings, read_each
 
@@ -68,7 +68,7 @@ def choose_judges(
     for reader in judging:
         card = CARDS.read(named[reader.name])
         reader.labels(card)
-        refuse_without_server(card, options.api_base)
+        server_of_classifier(card, options.api_base)  # raises if it is missing
     return named
 
 

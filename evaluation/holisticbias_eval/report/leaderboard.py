@@ -82,7 +82,8 @@ def _lines(entries: Sequence[RegistryEntry]) -> Iterator[str]:
     for table in leaderboard_tables(entries):
         yield f"\n## {plain(table.caption)}\n"
         yield from markdown_table(table)
-        yield from (f"\n{plain(note)}" for note in filter(None, [table.note]))
+        if table.note:
+            yield f"\n{plain(table.note)}"
 
 
 def _notes(entries: Sequence[RegistryEntry]) -> Iterator[str]:

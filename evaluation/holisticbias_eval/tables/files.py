@@ -70,7 +70,7 @@ def table_suffix(path: PurePath) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def refuse_repeated(
+def refuse_repeated_columns(
     label: str, names: Sequence[str], needed: Iterable[str], key: Callable[[str], str] = str.strip
 ) -> None:
     """Raise ``TableError`` for a needed column of which a table has several; names with the same ``key`` are equal."""

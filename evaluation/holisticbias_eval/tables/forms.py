@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.fields import Field, Kind
-from holisticbias_eval.tables.files import OpenedTable, open_table, refuse_repeated
+from holisticbias_eval.tables.files import OpenedTable, open_table, refuse_repeated_columns
 
 _FEW = 10
 Check = Callable[[str, pa.Table], None]
@@ -52,7 +52,7 @@ class Form:
         self._refuse_lacking(opened, names)
         others = [name for name in names if name not in chosen] if self.others else []
         needed = [names[name] for name in (*chosen, *others)]
-        refuse_repeated(opened.label, opened.names, needed, self._plain)
+        refuse_repeated_columns(opened.label, opened.names, needed, self._plain)
         lists = [names[name] for name, field in chosen.items() if field.kind == "words"]
         raw = opened.read([names[name] for name in chosen], [names[name] for name in others], lists)
         if not raw.num_rows:

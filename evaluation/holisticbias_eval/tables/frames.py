@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.inputs import path_of
 from holisticbias_eval.errors import EvaluationError, TableError
-from holisticbias_eval.tables.files import mixes_flags, refuse_repeated
+from holisticbias_eval.tables.files import mixes_flags, refuse_repeated_columns
 
 LABEL = "the table"
 """The name of a table that is not a file."""
@@ -81,7 +81,7 @@ def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
     if isinstance(table, list | tuple):
         return _list_rows(table, column)
     names = [str(name) for name in getattr(table, "column_names", table.columns)]
-    refuse_repeated(LABEL, names, names, str)
+    refuse_repeated_columns(LABEL, names, names, str)
     if hasattr(table, "iloc"):
         columns = [table.iloc[:, place] for place in range(len(names))]
         cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]

@@ -73,11 +73,13 @@ def _broken_by(repository: Repository, rule_id: str) -> set[str]:
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
     """Check folders of terms, files and folders inside them, and files outside of them.
 
-    A file outside is checked as if it replaced its counterpart in the nearest folder of terms. Raises ``SourceError``
-    if a path does not exist or has no terms.
+    Files outside are checked together, as if they replaced their counterparts in the nearest folder of terms; of two
+    that have the same counterpart, each is checked without the other. Raises ``SourceError`` if a path does not exist
+    or has no terms.
     """
     sources: dict[Path, tuple[SourceFile, ...]] = {}
     wanted: dict[Path, set[str]] = {}
+    outside: dict[Path, list[SourceFile]] = {}
     found: set[Finding] = set()
     for path in paths:
         if not path.exists():
@@ -89,10 +91,12 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         # a folder in it may be a link to elsewhere: its files are not read, and their findings are shown
         inside = held if path == root else {p for p in held if _absolute(Path(p)).is_relative_to(_absolute(path))}
         if path.is_file() and not inside:
-            found.update(_validate_outside_file(_outside_file(path), sources[root]))
+            outside.setdefault(root, []).append(_outside_file(path))
         elif not inside:
             raise SourceError(f"{path} has no terms: name a folder with descriptors/, nouns/ and templates/, or a file")
         wanted.setdefault(root, set()).update(inside)
+    for root, files in outside.items():
+        found.update(f for batch in _batches(files) for f in _validate_outside_files(batch, sources[root]))
     for root, shown in wanted.items():
         if shown:
             found.update(f for f in validate_files(sources[root])[1] if f.path in shown)
@@ -109,15 +113,28 @@ def _outside_file(path: Path) -> SourceFile:
     return SourceFile(kind_of(_absolute(path), document), document)
 
 
-def _validate_outside_file(file: SourceFile, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
-    """Check a file outside of a folder of terms in place of its counterpart in the folder.
+def _batches(files: Iterable[SourceFile]) -> list[list[SourceFile]]:
+    """The files in as few groups as possible without two that have the same counterpart."""
+    batches: list[list[SourceFile]] = []
+    for file in files:
+        free = (batch for batch in batches if not any(_replaces(file, other) for other in batch))
+        batch = next(free, None)
+        if batch is None:
+            batches.append([file])
+        else:
+            batch.append(file)
+    return batches
 
-    The rules on published versions do not apply: the file is not part of any version.
+
+def _validate_outside_files(batch: list[SourceFile], source: tuple[SourceFile, ...]) -> Iterable[Finding]:
+    """Check files outside of a folder of terms in place of their counterparts in the folder.
+
+    The rules on published versions do not apply: the files are not part of any version.
     """
-    others = (other for other in source if is_new(other.document.path) or not _replaces(file, other))
-    repository, findings = parse_files([*others, file])
-    shown = (f for f in (*findings, *_check(repository)) if f.path == file.document.path)
-    return (f for f in shown if not f.rule.startswith("published-"))
+    shown = {file.document.path for file in batch}
+    others = (f for f in source if is_new(f.document.path) or not any(_replaces(file, f) for file in batch))
+    repository, findings = parse_files([*others, *batch])
+    return (f for f in (*findings, *_check(repository)) if f.path in shown and not f.rule.startswith("published-"))
 
 
 def _replaces(file: SourceFile, other: SourceFile) -> bool:

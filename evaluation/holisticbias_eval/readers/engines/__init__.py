@@ -24,14 +24,14 @@ def start_classifier(name: str, notice: Notice, device: str = "auto", api_base: 
     if card.engine == "vader":
         return VaderClassifier(card)
     if card.engine == "chat":
-        return ChatClassifier(card, refuse_without_server(card, api_base), ModelSettings(), notice)
+        return ChatClassifier(card, server_of_classifier(card, api_base), ModelSettings(), notice)
     place = model_place(CARDS.find(name), card)
     if card.engine == "lexicon":
         return LexiconClassifier(card, PHRASES.read(place))
     return load_transformers(card, place, notice, device)
 
 
-def refuse_without_server(card: Card, api_base: str | None) -> str:
+def server_of_classifier(card: Card, api_base: str | None) -> str:
     """The address of the server of a chat model, empty for others; raises ``ClassifierError`` if it is missing."""
     if card.engine == "chat" and api_base is None:
         options = "--classifier-api-base, or --api-base of stereotypes sentences"

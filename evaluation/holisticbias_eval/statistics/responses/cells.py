@@ -151,8 +151,7 @@ class CellMeans:
 
         ``group`` has the group of each cell, of ``size`` groups, and ``weight`` its weight, by default 1. The cells are
         fixed: the interval is over other responses in the same cells, by Student's t with the degrees of freedom of
-        Satterthwaite (1946). Its ends are NaN if the variance is not known or
-        zero, and without two responses in a cell.
+        Satterthwaite (1946). Its ends are NaN without two responses in a cell, and if the variance is zero or unknown.
         """
         weight = np.ones(len(group)) if weight is None else weight
         used = weight > 0
