@@ -9,6 +9,7 @@ from typing import Any, Literal
 from holisticbias.terms.grammar import change_article
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import TargetTerm, named_groups, target_finder
+from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.stereotypes.agreement import CONTEXT, NEXT_WORD, english, in_case, place
 from holisticbias_eval.stereotypes.targets import Mention, TermFinder
 
@@ -48,8 +49,11 @@ def swap_targets(text: str, specification: Specification, group: str) -> Swapped
     A text is not rewritten if it mentions no group or names several, if a mention has no term for ``group`` that fits
     its place, if an article before an abbreviation depends on how it is read, or if the new text would still name
     another group, also in a compound ("anti-Muslim").
-    Source: Zhao et al. 2024, section 2.
+    Raises ``SpecificationError`` if the specification has no such group. Source: Zhao et al. 2024, section 2.
     """
+    names = [known.name for known in specification.groups]
+    if group not in names:
+        raise SpecificationError(f"{specification.id} has no group {group[:80]!r}: its groups are {', '.join(names)}")
     return _swap(text, specification, [group])[group]
 
 

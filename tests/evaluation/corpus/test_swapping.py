@@ -1,5 +1,6 @@
 """Terms of groups and attributes are swapped, with articles and capitals kept right."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import ADJECTIVES, GROUPS, PLURALS, SINGULARS, invented
@@ -7,6 +8,7 @@ from tests.evaluation.corpus.invented import ADJECTIVES, GROUPS, PLURALS, SINGUL
 from holisticbias.terms.specification_entries import Slot, Specification, TargetGroup
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.swapping import Swapped, swap_attributes, swap_for_all_groups, swap_targets
+from holisticbias_eval.errors import SpecificationError
 
 SPECIFICATION = invented()
 FILLERS = ("sing", "to the", "market!", "I", "it's", "2 hats,", "blicketest", "grobby")
@@ -113,6 +115,11 @@ def test_adjectives_and_nouns_of_one_form() -> None:
     assert {text: text_of(swap_targets(text, specification, "stad")) for text in expected} == expected
     for text, swapped in expected.items():
         assert swap_targets(swapped, specification, "blicket") == Swapped(text, "mellan")
+
+
+def test_an_unknown_group() -> None:
+    with pytest.raises(SpecificationError, match=r"no group 'nobody': its groups are blicket, stad, elm, wug"):
+        swap_targets("a blicket", SPECIFICATION, "nobody")
 
 
 @given(sentences(), st.sampled_from(GROUPS))
