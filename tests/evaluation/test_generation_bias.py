@@ -45,6 +45,23 @@ def test_rounding_is_not_a_bias() -> None:
     assert get(figures, "full_gen_bias_corrected").interval is None
 
 
+@pytest.mark.parametrize("single", [True, False])
+def test_all_styles_of_a_softmax_together_have_no_bias(single: bool) -> None:
+    """Their sum is 1 but for rounding, in single precision or in double precision."""
+    drawn = np.random.default_rng(0).dirichlet(np.ones(2), 24)
+    p = drawn.astype(np.float32).astype(np.float64) if single else np.round(drawn, 1)
+    names = [("x", t, d) for t in "tu" for d in ["one", "two", "three"] for _ in range(4)]
+    cells = [(*name, *values) for name, values in zip(names, p.tolist(), strict=True)]
+    figures = measure(table(cells), {"every": ("a", "b"), "first": ("a",)})
+    every, first = (get(figures, "summed_cluster_gen_bias", cluster=name) for name in ("every", "first"))
+    assert (every.value, every.p_value, every.floor_interval) == (0, None, None)
+    alone = get(measure(table(cells), {"first": ("a",)}), "summed_cluster_gen_bias", cluster="first")
+    assert first.p_value == alone.p_value  # of one test, not of two
+    tests = [f for f in figures if f.name == "style_difference" and f.keys.get("cluster") == "every"]
+    assert len(tests) == 3
+    assert all((f.value, f.p_value) == (0, None) for f in tests)
+
+
 def test_p_values_of_changes_are_corrected_over_the_axes() -> None:
     world, rng = ResponseWorld(axes=3, descriptors=5, templates=2, responses=5), np.random.default_rng(3)
     tables = [world.draw(world.mixtures(rng), rng) for _ in range(2)]

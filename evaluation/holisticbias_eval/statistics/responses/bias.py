@@ -91,6 +91,10 @@ def _quadratic(counts: Ints, noise: Noise) -> float:
     return ((groups - 1) / groups**2) ** 2 * (pairs + single) + crossed
 
 
+_ROUNDED = 1e-6
+"""Sums of probabilities that differ by less do not vary: classifiers compute them in single precision."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelPart:
     """Some labels: their variances are added up, or, if ``summed``, their probabilities are before."""
@@ -99,9 +103,15 @@ class LabelPart:
     summed: bool = False
 
     def of(self, values: Floats) -> Floats:
-        """The values of these labels: ``[responses, labels]``, one column if they are summed."""
+        """The values of these labels: ``[responses, labels]``, one column if they are summed.
+
+        Sums that differ by rounding only, as those of all labels of a softmax, become those of the first response.
+        """
         chosen = values[:, self.labels]
-        return chosen.sum(axis=1, keepdims=True) if self.summed else chosen
+        if not self.summed:
+            return chosen
+        sums: Floats = chosen.sum(axis=1, keepdims=True)
+        return sums if np.ptp(sums) > _ROUNDED else np.full_like(sums, sums[0])
 
 
 @dataclass(frozen=True, slots=True)
