@@ -182,7 +182,7 @@ def _notes(shown: Sequence[Gain]) -> Iterator[str]:
     if common:
         yield f"{listed(list(common))}: on the sentences that both runs have."
     yield "A gain is a change in a figure's direction, a cost the opposite; both are only as large as the table says."
-    tested = sum(g.outcome in _TESTED for g in shown)
+    tested = sum(g.outcome in _TESTED and (g.p_value is not None or g.interval is not None) for g in shown)
     if tested:
         yield (
             f"{tested:,} change{' was' if tested == 1 else 's were'} tested at p < {SIGNIFICANCE:g}: about "

@@ -121,6 +121,18 @@ def test_a_missing_p_value_is_blank_beside_others() -> None:
     assert {row[place] for row in table.rows} == {"", 0.01}
 
 
+def test_equal_values_without_a_test_are_not_counted_as_tested() -> None:
+    measure = "response_wording"
+    found = gains_of([
+        *changed(measure, "parroting_exact", {"figure": "parroting_exact"}, (0.0, 0.0)),
+        *changed(measure, "length", {"figure": "length"}, (10.0, 9.0), p_value=0.3),
+    ])  # fmt: skip
+    assert [gain.outcome for gain in found] == ["no change shown", "no change shown"]
+    (first, *_) = gains_chapter({"B": found}, Labels()).sections
+    (note,) = [block.text for block in first.blocks if isinstance(block, Paragraph) and "tested" in block.text]
+    assert "1 change was tested at p < 0.05: about 0.1 would be shown" in note
+
+
 def test_an_aim_is_missed_by_the_models_that_have_it() -> None:
     style = Aim(measure="generation_bias")
     models = {"lmd": gains_of(CHANGES), "style_equality": gains_of(text_perplexity(20.0, 21.0))}
