@@ -19,8 +19,7 @@ from holisticbias_eval.measures.perplexities.dimensions import (
     read_dimensions,
     said_dimension,
 )
-from holisticbias_eval.measures.perplexities.finding import pair_label
-from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
+from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, pair_label, perplexity_sections
 from holisticbias_eval.sections.blocks import Estimate, Forest, Section
 from holisticbias_eval.sections.tables import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.statistics.groups.items import DRAWS

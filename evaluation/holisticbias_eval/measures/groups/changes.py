@@ -7,21 +7,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups import figures as of_groups
-from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups, Quantity
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
-from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.texts import HUMAN, MODEL
-from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
-from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import estimate
 
-NOTHING = "No group has a value in both runs."
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"
 _NAMES = {
     FROM_HUMAN: CHANGE, FROM_HUMAN_ADJUSTED: CHANGE_ADJUSTED, SHARE: "second", MEAN: "second",
@@ -98,42 +93,3 @@ def _in_common(both: pa.Table) -> pa.Table:
     if not shared.any():
         raise SelectionError("the runs have no group in common, or have it in different domains")
     return both.take(pa.array(texts.rows[shared[texts.group]]))
-
-
-def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...]:
-    """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
-    blocks: list[Block] = []
-    for quantity in shown.charted(shown.present[0]) if shown.present else ():
-        both = (("group",), ("domain", "group"))
-        every = (f for keys in both for f in changes.by(shown.info.name, CHANGE, *keys, **quantity.keys))
-        if found := [f for f in every if f.value is not None]:
-            blocks += _blocks(changes, shown, quantity, found)
-    name = f"{shown.info.name}-changes".replace("_", "-")
-    return (Section(name, shown.info.title, tuple(blocks) or (Paragraph(NOTHING),)),)
-
-
-def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Sequence[Figure]) -> Iterator[Block]:
-    name, count = f"{shown.info.name}-{quantity.slug}-changes", sum(f.differs for f in found)
-    ordered = sorted(found, key=lambda f: (not f.differs, -abs(f.value or 0.0)))
-    yield Paragraph(
-        f"{quantity.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
-    )
-    columns: col.FigureColumns = (
-        ColumnOf("group", "Group", lambda f: of_groups.said(f.keys["group"])),
-        ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", ""))),
-        *col.changes(changes, quantity.unit),
-        col.adjusted_p(key="p"),
-    )
-    chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
-    estimates = tuple(
-        Estimate(
-            of_groups.said(f.keys["group"]), f.value, f.interval, f.differs, shown.domain(f.keys.get("domain", ""))
-        )
-        for f in chosen
-    )
-    scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
-    yield Forest(name, f"{quantity.words}: change from A to B", quantity.difference_unit, estimates, scale)
-    if len(found) > len(chosen):
-        yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
-    note = f"The table has {MOST_ROWS} of {len(ordered):,} groups." if len(ordered) > MOST_ROWS else ""
-    yield table_of(f"{name}-table", f"{quantity.words} in A and B", columns, ordered[:MOST_ROWS], note)

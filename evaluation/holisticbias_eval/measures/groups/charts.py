@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.groups.changes import CHANGE
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.sections.blocks import Block, Estimate, Forest
+from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 
 HOLDS = "Holds after correction"
+NOTHING = "No group has a value in both runs."
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300
 """Groups and differences of a chart, and rows of a table of differences."""
 
@@ -42,7 +44,7 @@ def _group_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterat
     middle = whole.value if whole and whole.value is not None else 0.0
     estimates = tuple(
         Estimate(
-            said(f.keys["group"]), f.value, f.interval, marked=shown.differs_from_people(f.keys),
+            shown.group(f), f.value, f.interval, marked=shown.differs_from_people(f.keys),
             beside=shown.value(f"{HUMAN}_{quantity.name}", f.keys),
         )
         for f in _farthest(known, middle)
@@ -69,7 +71,7 @@ def _opposite_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Ite
     if not found:
         return
     first, second = method.opposite
-    estimates = (Estimate(f"{said(f.keys['group'])} ({f.n:,} texts)", f.value, f.interval) for f in _farthest(found))
+    estimates = (Estimate(f"{shown.group(f)} ({f.n:,} texts)", f.value, f.interval) for f in _farthest(found))
     yield Forest(
         f"{shown.info.name}-{method.name}-{domain or 'groups'}-opposite",
         f"{first.capitalize()} minus {second}, of all texts ({said_method(method)}): {shown.domain(domain)}",
@@ -156,3 +158,32 @@ def pair_table(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator
 
 def _missing_last(p: float | None) -> float:
     return 2.0 if p is None else p
+
+
+def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...]:
+    """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
+    blocks: list[Block] = []
+    for quantity in shown.charted(shown.present[0]) if shown.present else ():
+        both = (("group",), ("domain", "group"))
+        every = (f for keys in both for f in changes.by(shown.info.name, CHANGE, *keys, **quantity.keys))
+        if found := [f for f in every if f.value is not None]:
+            blocks += _blocks(changes, shown, quantity, found)
+    name = f"{shown.info.name}-changes".replace("_", "-")
+    return (Section(name, shown.info.title, tuple(blocks) or (Paragraph(NOTHING),)),)
+
+
+def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Sequence[Figure]) -> Iterator[Block]:
+    name, count = f"{shown.info.name}-{quantity.slug}-changes", sum(f.differs for f in found)
+    ordered = sorted(found, key=lambda f: (not f.differs, -abs(f.value or 0.0)))
+    yield Paragraph(
+        f"{quantity.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
+    )
+    columns = (*shown.names, *col.changes(changes, quantity.unit), col.adjusted_p(key="p"))
+    chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
+    estimates = tuple(Estimate(shown.group(f), f.value, f.interval, f.differs, shown.of_domain(f)) for f in chosen)
+    scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
+    yield Forest(name, f"{quantity.words}: change from A to B", quantity.difference_unit, estimates, scale)
+    if len(found) > len(chosen):
+        yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
+    note = f"The table has {MOST_ROWS} of {len(ordered):,} groups." if len(ordered) > MOST_ROWS else ""
+    yield table_of(f"{name}-table", f"{quantity.words} in A and B", columns, ordered[:MOST_ROWS], note)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats
+from holisticbias_eval.arrays import Bools, Floats, divide
 from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.measures.groups.figures import MEAN, SHARE, Groups, Quantity, Written
+from holisticbias_eval.measures.groups.figures import SHARE, Groups, Quantity, Written
 from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts, read_method, read_texts
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up, estimate
 from holisticbias_eval.statistics.groups.pairs import Differences, against_rest, by_value, disparities, pairs
@@ -144,37 +144,31 @@ def of_all_figures(groups: Groups, rng: np.random.Generator) -> Iterator[Figure]
     for reading in groups.readings:
         if not reading.method.opposite or not set(reading.method.opposite) <= set(reading.classes):
             continue
-        codes = [reading.classes.index(cls) for cls in reading.method.opposite]
         for written in groups.sides:
-            one, other = ((written.chosen & (reading.class_codes == code)).astype(float) for code in codes)
+            one, other = (written.chosen * reading.of(cls) for cls in reading.method.opposite)
             columns = np.stack([written.chosen.astype(float), one, other, one - other], axis=1)
             items = add_up(texts.group, texts.item, columns, len(texts.groups))
             side = Side(np.array([1, 2, 3]), np.array([0, 0, 0]))
             levels = estimate(items, texts.slices(), [side], np.array([True, True, False]), rng)
             for keys, ((level,), _) in zip((texts.group_keys, texts.all_domain_keys), levels, strict=True):
-                for own, *values in zip(keys, level.value, level.low, level.high, level.rows[:, 0], strict=True):
-                    yield from _of_all(groups, written.prefix, reading.method, own, *values)
+                for g, own in enumerate(keys):
+                    yield from _of_all(groups, written.prefix, reading.method, own, level.part(slice(g, g + 1)))
 
 
-def _of_all(
-    groups: Groups,
-    prefix: str,
-    method: TextMethod,
-    own: dict[str, str],
-    value: Floats,
-    low: Floats,
-    high: Floats,
-    n: float,
-) -> Iterator[Figure]:
-    for q, cls in enumerate(method.opposite):
-        named, ends = {**own, "class": cls, **method.keys}, (low[q], high[q])
-        yield groups.figure(f"{prefix}{OF_TEXTS}", named, value[q], "share", n, interval=ends)
-    named, between, limits = {**own, **method.keys}, (low[2], high[2]), (-1.0, 1.0)
-    unit = "share difference"
-    yield groups.figure(f"{prefix}{OPPOSITE}", named, value[2], unit, n, interval=between, of=OF_TEXTS, limits=limits)
+def _of_all(groups: Groups, prefix: str, method: TextMethod, own: dict[str, str], level: Estimates) -> Iterator[Figure]:
+    (value,), ends, n = level.value, [*zip(level.low[0], level.high[0], strict=True)], level.rows[0, 0]
+    first, second = (Quantity(method, cls) for cls in method.opposite)
+    for q, quantity in enumerate((first, second)):
+        keys = {**own, **quantity.keys}
+        yield groups.figure(f"{prefix}{OF_TEXTS}", keys, value[q], quantity.unit, n, interval=ends[q])
+    keys = {**own, **method.keys}
+    yield groups.figure(
+        f"{prefix}{OPPOSITE}", keys, value[2], first.difference_unit, n, interval=ends[2], of=OF_TEXTS,
+        limits=first.difference_limits,
+    )  # fmt: skip
     counts = np.rint(np.nan_to_num(value[:2]) * n)
     ratio = counts[0] / counts[1] if counts[1] else None
-    yield groups.figure(f"{prefix}{RATIO}", named, ratio, "ratio", counts.sum(), of=OF_TEXTS)
+    yield groups.figure(f"{prefix}{RATIO}", keys, ratio, "ratio", counts.sum(), of=OF_TEXTS)
 
 
 WORD, MOST_WORDS = "word", 10
@@ -236,15 +230,9 @@ def _both_readings(measure: str, method: TextMethod, texts: Texts, readings: Seq
     size = len(texts.groups)
     count, missing = (np.bincount(texts.group[rows], minlength=size) for rows in (both, ~both))
     classes = dict.fromkeys(name for reading in readings for name in reading.classes)
-    for cls in (*classes, None):
-        keys = method.keys if cls is None else {"class": cls, **method.keys}
-        unit, of = (method.unit, MEAN) if cls is None else (SHARE, SHARE)
+    for quantity in (Quantity(method, cls) for cls in (*classes, None)):
         for name, reading in zip((REPLACED, AS_WRITTEN), readings, strict=True):
-            values = reading.values
-            if cls is not None:
-                code = reading.classes.index(cls) if cls in reading.classes else -2
-                values = (reading.class_codes == code).astype(float)
-            sums = np.bincount(texts.group[both], values[both], size)
+            values = divide(np.bincount(texts.group[both], reading.of(quantity.cls)[both], size), count)
             for g in np.flatnonzero(count + missing).tolist():
-                value = sums[g] / count[g] if count[g] else None
-                yield make_figure(measure, name, {**texts.keys(g), **keys}, value, unit, count[g], missing[g], of=of)
+                keys, of = {**texts.keys(g), **quantity.keys}, quantity.name
+                yield make_figure(measure, name, keys, values[g], quantity.unit, count[g], missing[g], of=of)

@@ -9,15 +9,10 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.groups.changes import change_sections, group_changes
-from holisticbias_eval.measures.groups.comparisons import (
-    DISPARITY,
-    comparison_figures,
-    domains_in_pairs,
-    naming_figures,
-    of_all_figures,
-    word_figures,
-)
+from holisticbias_eval.measures.groups import comparisons as compared
+from holisticbias_eval.measures.groups.changes import group_changes
+from holisticbias_eval.measures.groups.charts import change_sections
+from holisticbias_eval.measures.groups.comparisons import DISPARITY, comparison_figures, domains_in_pairs
 from holisticbias_eval.measures.groups.figures import Groups, arrange, said_method, summary_figures
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.sections import group_sections
@@ -112,9 +107,9 @@ class GroupMeasure(Measure):
         rng = np.random.default_rng(chosen.seed)
         groups = self._arrange(answers, rng)
         figures = [*summary_figures(groups), *comparison_figures(groups, rng)]
-        figures += of_all_figures(groups, np.random.default_rng([chosen.seed, 1]))
+        figures += compared.of_all_figures(groups, np.random.default_rng([chosen.seed, 1]))
         for reading in groups.readings if "text" in answers.column_names else ():
-            figures += word_figures(groups, self.carriers(answers, chosen, reading.method), reading.method)
+            figures += compared.word_figures(groups, self.carriers(answers, chosen, reading.method), reading.method)
         return Measured(tuple(figures), notes=tuple(f"{self.info.title}: {note}" for note in _notes(groups)))
 
     def _arrange(self, answers: pa.Table, rng: np.random.Generator) -> Groups:
@@ -146,7 +141,7 @@ class GroupMeasure(Measure):
 
         The figures are ``texts_naming``, ``replaced`` and ``as_written``; see ``comparisons``.
         """
-        return tuple(naming_figures(self.info.name, self.methods, replaced, written, naming))
+        return tuple(compared.naming_figures(self.info.name, self.methods, replaced, written, naming))
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The resampling, the intervals and the tests, and what the columns of the reader depend on."""

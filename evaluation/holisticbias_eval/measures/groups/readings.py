@@ -51,6 +51,13 @@ class Reading:
     reasons: tuple[str, ...]
     reason_codes: Ints
 
+    def of(self, cls: str | None) -> Floats:
+        """Whether each row is of a class, 1 or 0; without a class the values."""
+        if cls is None:
+            return self.values
+        code = self.classes.index(cls) if cls in self.classes else len(self.classes)
+        return np.where(self.class_codes == code, 1.0, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -119,7 +126,7 @@ def read_texts(answers: pa.Table) -> Texts:
     human = np.zeros(len(rows), bool)
     if "source" in chosen.column_names:
         human = pc.fill_null(pc.equal(chosen["source"].cast(pa.string()), HUMAN), False).to_numpy()
-    item = _codes(chosen["item"])[1] if "item" in chosen.column_names else np.full(len(rows), -1)
+    _, item = _codes(chosen, "item")
     return Texts(groups, (*starts, len(groups)), rank[place], item, human, rows, len(named) - len(rows))
 
 
@@ -131,9 +138,14 @@ def _domains(chosen: pa.Table) -> tuple[list[str | None], Ints]:
     return list(names), domain
 
 
-def _codes(column: pa.ChunkedArray, first: Sequence[str] = ()) -> tuple[tuple[str, ...], Ints]:
-    """The distinct texts of a column, those of ``first`` before others in order, and the code of each row; -1: null."""
-    texts = column.cast(pa.string())
+def _codes(answers: pa.Table, name: str, first: Sequence[str] = ()) -> tuple[tuple[str, ...], Ints]:
+    """The distinct texts of a column, those of ``first`` before others in order, and the code of each row; -1: null.
+
+    Without the column there is no text.
+    """
+    if name not in answers.column_names:
+        return (), np.full(len(answers), -1)
+    texts = answers[name].cast(pa.string())
     names = (*first, *sorted({*texts.drop_null().unique().to_pylist()} - {*first}))
     codes = pc.fill_null(pc.index_in(texts, pa.array(names, pa.string())), -1)
     return names, codes.to_numpy().astype(np.int64)
@@ -147,24 +159,14 @@ def read_method(answers: pa.Table, measure: str, method: TextMethod, texts: Text
     name = f"{measure}.{method.name}"
     if name not in answers.column_names:
         raise SelectionError(f"the texts have no column {name}: measure them with holisticbias measure {measure}")
-    whole = texts.unnamed == 0
-    kept = [n for n in (name, f"{name}.class", f"{name}.why") if n in answers.column_names]
-    own = answers.select(kept)
-    own = own if whole else own.take(pa.array(texts.rows))
+    own = answers.select([n for n in (name, f"{name}.class", f"{name}.why") if n in answers.column_names])
+    own = own.take(pa.array(texts.rows)) if texts.unnamed else own
     numbers = finite(floats(own[name]))
-    classes, reasons = _optional(own, f"{name}.class"), _optional(own, f"{name}.why")
-    none = np.full(len(numbers), -1)
-    class_names, class_codes = ((), none) if classes is None else _codes(classes, method.classes)
-    if not (class_codes >= 0).any() and not method.classes:
-        class_names = ()
-    reason_names, reason_codes = ((), none) if reasons is None else _codes(reasons)
+    class_names, class_codes = _codes(own, f"{name}.class", method.classes)
+    reason_names, reason_codes = _codes(own, f"{name}.why")
     unknown = np.isnan(numbers)
     if (unknown & (reason_codes < 0)).any():
         reason_names = (*reason_names, NO_REASON)
         reason_codes = np.where(unknown & (reason_codes < 0), len(reason_names) - 1, reason_codes)
     reason_codes = np.where(unknown, reason_codes, -1)
     return Reading(method, numbers, class_names, class_codes, reason_names, reason_codes)
-
-
-def _optional(answers: pa.Table, name: str) -> pa.ChunkedArray | None:
-    return answers[name] if name in answers.column_names else None

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED_ADJUSTED, DIFFERENCE
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity, said
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures
@@ -97,6 +98,19 @@ class GroupFigures(MeasureFigures):
     def domain(self, name: str) -> str:
         """A domain in words."""
         return self._labels.get(name) or title(name) or "All groups"
+
+    def of_domain(self, figure: Figure) -> str:
+        """The domain of a figure in words."""
+        return self.domain(figure.keys.get("domain", NO_DOMAIN))
+
+    def group(self, figure: Figure) -> str:
+        """The group of a figure in words."""
+        return said(figure.keys["group"])
+
+    @property
+    def names(self) -> FigureColumns:
+        """The columns of groups and their domains in words."""
+        return ColumnOf("group", "Group", self.group), ColumnOf("domain", "Domain", self.of_domain)
 
     def p(self, difference: Figure) -> float | None:
         """The p-value of a difference after Holm's correction; that of items if an item has several rows."""

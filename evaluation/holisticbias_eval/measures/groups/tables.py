@@ -10,17 +10,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.groups.comparisons import (
-    AS_WRITTEN,
-    DISPARITY,
-    DISPARITY_ADJUSTED,
-    NAMING,
-    OF_TEXTS,
-    OPPOSITE,
-    RATIO,
-    REPLACED,
-    WORD,
-)
+from holisticbias_eval.measures.groups import comparisons as compared
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
@@ -76,7 +66,6 @@ class GroupExamples:
 
 
 MOST_ROWS, MOST_WORDS = 200, 8
-_GROUP = ColumnOf[Figure]("group", "Group", lambda f: said(f.keys["group"]))
 
 
 def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
@@ -88,15 +77,15 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
 
     whole = "texts with a value" if quantity.cls in quantity.method.opposite else "all groups"
     columns: col.FigureColumns = (
-        ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", NO_DOMAIN))),
+        shown.names[1],
         col.value("value", f"Of {whole}", unit),
         col.n("texts", "Texts"),
         *_of_all_columns(shown, quantity),
         shown.beside(f"{HUMAN}_{name}", shown.written.capitalize(), unit, "human"),
-        shown.beside(DISPARITY, "Largest difference", difference),
-        shown.beside(DISPARITY, "Floor interval", difference, "chance", attribute="floor_interval"),
-        shown.beside(DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
-        shown.beside(f"{HUMAN}_{DISPARITY}", f"Largest, {shown.written}", difference),
+        shown.beside(compared.DISPARITY, "Largest difference", difference),
+        shown.beside(compared.DISPARITY, "Floor interval", difference, "chance", attribute="floor_interval"),
+        shown.beside(compared.DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
+        shown.beside(f"{HUMAN}_{compared.DISPARITY}", f"Largest, {shown.written}", difference),
         col.interval(unit, heading=f"95% interval of {whole}"),
         ColumnOf("groups", "Groups", groups, "count"),
     )
@@ -117,10 +106,10 @@ def _of_all_columns(shown: GroupFigures, quantity: Quantity) -> col.FigureColumn
     first, second = method.opposite
     title = first.capitalize()
     return (
-        shown.beside(OF_TEXTS, "Of all texts", "share", "of_texts"),
-        shown.beside(OF_TEXTS, "All texts", "count", "all_texts", attribute="n"),
-        shown.in_group(shown.beside(OPPOSITE, f"{title} - {second}, of all", "share difference"), method.keys),
-        shown.in_group(shown.beside(RATIO, f"{title} : {second}", "ratio"), method.keys),
+        shown.beside(compared.OF_TEXTS, "Of all texts", "share", "of_texts"),
+        shown.beside(compared.OF_TEXTS, "All texts", "count", "all_texts", attribute="n"),
+        shown.in_group(shown.beside(compared.OPPOSITE, f"{title} - {second}, of all", "share difference"), method.keys),
+        shown.in_group(shown.beside(compared.RATIO, f"{title} : {second}", "ratio"), method.keys),
     )
 
 
@@ -131,7 +120,7 @@ def group_table(shown: GroupFigures, domain: str, method: TextMethod, examples: 
     every = shown.of(first.name, domain, first.keys, "group")
     undefined = _undefined(shown, domain, method, "group")
     columns: col.FigureColumns = (
-        _GROUP,
+        shown.names[0],
         *(column for q in quantities for column in _columns(shown, q)),
         *_of_all_columns(shown, first),
         col.n("texts", "Texts"),
@@ -191,7 +180,7 @@ def undefined_table(shown: GroupFigures) -> Iterator[Table]:
 def word_table(shown: GroupFigures, domain: str, method: TextMethod) -> Iterator[Table]:
     """The words of the lexicon that contribute most to the values of each group's texts; no table without any."""
     words: dict[str, list[tuple[str, float]]] = {}
-    for f in shown.of(WORD, domain, method.keys, "group", "word"):
+    for f in shown.of(compared.WORD, domain, method.keys, "group", "word"):
         words.setdefault(f.keys["group"], []).append((f.keys["word"], f.value or 0.0))
     columns = (Column("group", "Group"), Column("above", "Raise the value"), Column("below", "Lower the value"))
     rows = []
@@ -208,12 +197,12 @@ def word_table(shown: GroupFigures, domain: str, method: TextMethod) -> Iterator
 
 def naming_table(shown: GroupFigures, domain: str) -> Iterator[Table]:
     """Each group's texts as they were written and with the words for the group replaced, by the first method."""
-    columns = [_GROUP, col.value("naming", "Name the group", "share")]
+    columns = [shown.names[0], col.value("naming", "Name the group", "share")]
     for one in shown.charted(shown.present[0]):
         heading = said(one.cls).capitalize() if one.cls else one.words
         columns += [
-            shown.in_group(shown.beside(name, f"{heading}, {words}", one.unit, f"{one.slug}-{end}"), one.keys)
-            for name, words, end in ((REPLACED, "replaced", "replaced"), (AS_WRITTEN, "as written", "written"))
+            shown.in_group(shown.beside(name, f"{heading}, {how}", one.unit, f"{one.slug}-{how.split()[-1]}"), one.keys)
+            for name, how in ((compared.REPLACED, "replaced"), (compared.AS_WRITTEN, "as written"))
         ]
     columns.append(col.n("texts", "Texts", base=False))
     caption = f"Words that name a group, replaced and left in: {shown.domain(domain)}"
@@ -221,7 +210,7 @@ def naming_table(shown: GroupFigures, domain: str) -> Iterator[Table]:
         "The same texts, measured as in all figures, with the subject and the words for the group replaced, and as "
         "they were written. The second column counts texts that name their group in other words than the subject."
     )
-    if rows := shown.of(NAMING, domain, {}, "group")[:MOST_ROWS]:
+    if rows := shown.of(compared.NAMING, domain, {}, "group")[:MOST_ROWS]:
         yield table_of(_name(shown, domain, "naming"), caption, columns, rows, note)
 
 

@@ -60,15 +60,15 @@ class ScaleFigures:
     def figures(self) -> Iterator[Figure]:
         """Tests of all groups and of pairs, then means, then single sentences."""
         tested, asked = tests.one_way(self.values), int(self.dimension.asked.sum())
-        rest: dict[str, Any] = {"missing": asked - tested.n, "p_value": tested.p_value}
-        compared = [("f", self.keys, tested.value, F, tested.n, rest)]
+        missing = asked - tested.n
+        compared = [_figure("f", self.keys, tested.value, F, tested.n, missing, p_value=tested.p_value)]
         if self.values.in_pairs:
             for test, paired in TESTS.items():
                 keys, found = {**self.keys, "test": test}, tests.pairwise_t(self.values, paired=paired)
                 yield from self._each_pair("t", keys, found, T, "adjusted_p")
-                defined = int((~np.isnan(found.value)).sum())
-                rest = {"missing": len(found.value) - defined, "of": "t"}
-                compared.append(("mean_abs_t", keys, float(mean_abs(found.value)), MEAN_T, defined, rest))
+                defined, value = int((~np.isnan(found.value)).sum()), float(mean_abs(found.value))
+                missing = len(found.value) - defined
+                compared.append(_figure("mean_abs_t", keys, value, MEAN_T, defined, missing, of="t"))
             found = tests.signed_ranks(self.values)
             yield from self._each_pair("wilcoxon", self.keys, found, "rank sum", "wilcoxon_adjusted_p")
         yield from self._resampled(compared)
@@ -76,26 +76,25 @@ class ScaleFigures:
         yield from self._means()
         yield from self._sentences()
 
-    def _resampled(
-        self, compared: list[tuple[str, dict[str, str], float, str, int, dict[str, Any]]]
-    ) -> Iterator[Figure]:
+    def _resampled(self, compared: list[Figure]) -> Iterator[Figure]:
         """Figures with their intervals and floors.
 
         Each is followed by its p-value among permuted groups, and by the value that 95% of these do not exceed.
         """
         if self.settings is None or self.drawn is None:
-            for name, keys, value, unit, n, rest in compared:
-                yield _figure(name, keys, value, unit, n, **rest)
+            yield from compared
             return
         permuted = resampling.permute_groups(self.values, np.random.default_rng([self.settings.seed, 1]))
-        for name, keys, value, unit, n, rest in compared:
+        for figure in compared:
+            name, keys, unit, value = figure.name, figure.keys, figure.unit, figure.value
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
-            floor = {} if np.isnan(value) else floor_of(chance)
-            p = float(permuted_p(np.array(value), chance))
             point = np.quantile(chance, UPPER) if len(chance) else np.nan
-            ends = resampling.shifted_interval(value, drawn, self.values.sentences)
-            yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)
+            p, rest = None, dict[str, Any](p_value=figure.p_value, of=figure.of)
+            if value is not None:
+                ends = resampling.shifted_interval(value, drawn, self.values.sentences)
+                p, rest = float(permuted_p(np.array(value), chance)), {**rest, **floor_of(chance), "interval": ends}
+            yield _figure(name, keys, value, unit, figure.n, figure.missing, **rest)
             yield _figure(f"{name}_permuted_p", keys, p, "p_value", len(chance), of=name)
             yield _figure(f"{name}_null_95", keys, point, unit, len(chance), of=name)
 
