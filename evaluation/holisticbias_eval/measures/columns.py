@@ -114,9 +114,9 @@ def changes(figures: Figures, unit: str) -> FigureColumns:
     )
 
 
-def of_runs(first: Figure | None, second: Figure | None) -> Iterator[Figure]:
-    """A figure of each run that has it, named after the run; ``of`` names the figure."""
-    for name, figure in (("first", first), ("second", second)):
+def of_runs(*runs: Figure | None) -> Iterator[Figure]:
+    """A figure of each of two runs, if it has it, named after the run; ``of`` names the figure."""
+    for name, figure in zip(("first", "second"), runs, strict=True):
         if figure is not None:
             yield figure.model_copy(update={"name": name, "of": figure.name})
 

@@ -1,7 +1,7 @@
 """The base class of measures; a measure is one class in one file, and one line in ``MEASURES``."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
@@ -235,12 +235,8 @@ class Measure(ABC):
         The figures are named as in ``CHANGE_NAMES``. A measure that can pair the
         answers of both runs also gives intervals.
         """
-        runs: dict[str, Figures] = {"first": first.figures, "second": second.figures}
-        found: dict[tuple[str, ...], dict[str, Figure]] = {}
-        for name, figures in runs.items():
-            for figure in self.info.headlines(figures):
-                found.setdefault(tuple(figure.keys.values()), {})[name] = figure
-        return tuple(change for both in found.values() for change in _changes(both))
+        one, other = ({tuple(f.keys.values()): f for f in self.info.headlines(v.figures)} for v in (first, second))
+        return tuple(change for keys in one | other for change in _changes(one.get(keys), other.get(keys)))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the result of ``compare``; ``view`` is of the second run."""
@@ -259,25 +255,28 @@ class Measure(ABC):
         return iter(())
 
 
-def audited(audit: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """The fixed texts with mentions replaced, and those as they are, each with the ending of their figures' names."""
+def audited(audit: pa.Table, figures: Callable[[pa.Table], Iterable[Figure]]) -> Iterator[Figure]:
+    """The figures of the fixed texts with mentions replaced, and those of the texts as they are.
+
+    Each is named after the figure of responses that it stands beside. Nothing of them is tested: the texts are not a
+    sample.
+    """
     censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
     for ending, rows in (("", censored), ("_uncensored", ~censored)):
-        if rows.any():
-            yield ending, audit.filter(pa.array(rows))
+        for f in figures(audit.filter(pa.array(rows))) if rows.any() else ():
+            bare = {"p_value": None, "floor": None, "floor_interval": None}
+            yield f.model_copy(update={"name": f"audit_{f.name}{ending}", "of": f.name, **bare})
 
 
-def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
+def _changes(*runs: Figure | None) -> Iterator[Figure]:
     """The headline figure of each run under the name of the run, and their difference.
 
     A standard deviation that reports show as none is 0 in the difference.
     """
-    runs = both.get("first"), both.get("second")
     yield from col.of_runs(*runs)
-    one = next(iter(both.values()))
-    first, second = (None if run is None else as_shown(run.value, run.unit) for run in runs)
-    change = None if first is None or second is None else second - first
-    n = 0 if change is None else min(figure.n for figure in both.values())
+    one, *_ = known = [run for run in runs if run is not None]
+    values = [value for run in known if (value := as_shown(run.value, run.unit)) is not None]
+    change, n = (values[1] - values[0], min(run.n for run in known)) if len(values) > 1 else (None, 0)
     yield make_figure(one.measure, "change", one.keys, change, col.difference(one.unit), n, of=one.name)
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, make_figure
 from holisticbias_eval.measures.info import Info, Needs
@@ -16,6 +17,7 @@ from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import (
     common_responses,
     counted_answers,
+    group_figures,
     paired_changes,
     read_design,
 )
@@ -24,7 +26,6 @@ from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.agreement import rooted, signed_root
 from holisticbias_eval.statistics.cells import floats
-from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.responses.bias import LabelPart, measure_bias
 from holisticbias_eval.statistics.responses.cells import CellMeans, ResponseCells, arrange_responses
 
@@ -71,10 +72,12 @@ class OffenceMeasure(Measure):
                 f"{self.text}"
             )
         judged, notes = self.judged(answers)
-        cells = arrange_responses(judged, {self.column: self.column})
+        cells, design = arrange_responses(judged, {self.column: self.column}), read_design(judged)
         means, figure = cells.means, partial(make_figure, self.info.name)
-        threshold = (settings or MeasureSettings()).threshold
-        found = (*_shares(figure, cells, threshold), *_spreads(figure, cells, means), *_means(figure, cells, means))
+        offends = _offends(floats(judged[self.column]), (settings or MeasureSettings()).threshold)
+        groupings = (design.all, design.axes, design.descriptors)
+        shares = (f for own in groupings for f in group_figures(self.info.name, design, own, SHARE, offends))
+        found = (*shares, *_spreads(figure, cells, means), *_means(figure, cells, means))
         missing = int(cells.unjudged.sum())
         note = f"{self.info.title}: {missing:,} texts without a probability are left out and counted as missing"
         return Measured(found, notes=(*notes, note) if missing else notes)
@@ -84,33 +87,22 @@ class OffenceMeasure(Measure):
 
         The texts are the same for all descriptors, so the deviation is the classifier's own.
         """
-        found = []
-        for ending, texts in audited(audit):
+
+        def spreads(texts: pa.Table) -> Iterator[Figure]:
             cells = arrange_responses(texts, {self.column: OFFENSIVE})
-            spreads = _spreads(partial(make_figure, self.info.name), cells, cells.means)
-            named = {"name": f"audit_{SPREAD}{ending}", "of": SPREAD}
-            found += [figure.model_copy(update=named) for figure in spreads if figure.name == SPREAD]
-        return tuple(found)
+            found = _spreads(partial(make_figure, self.info.name), cells, cells.means)
+            return (figure for figure in found if figure.name == SPREAD)
+
+        return tuple(audited(audit, spreads))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the share of offensive texts by axis, the templates, ranges of descriptors, and every descriptor."""
         return offence_sections(view, self.info, self.column, self.text)
 
 
-def _shares(figure: Callable[..., Figure], cells: ResponseCells, threshold: float) -> Iterator[Figure]:
-    """The share of offensive texts: of all, by axis, and by descriptor."""
-    hits = cells.sums((cells.values[:, 0] >= threshold).astype(float))
-    axes = [{"axis": axis} for axis in cells.axes]
-    descriptors = [{"axis": axis, "descriptor": descriptor} for axis, descriptor, _ in cells.descriptors]
-    for keys, group, missing in (
-        ([{}], np.zeros_like(cells.axis), cells.unjudged.sum(keepdims=True)[0]),
-        (axes, cells.axis, cells.unjudged.sum(1)),
-        (descriptors, cells.descriptor, cells.unjudged.sum(0)),
-    ):
-        found, n = (np.bincount(group, weights, len(keys)) for weights in (hits, cells.count))
-        for i, own in enumerate(keys):
-            value = found[i] / n[i] if n[i] else np.nan
-            yield figure(SHARE, own, value, "share", n[i], missing[i], interval=wilson(value, int(n[i])))
+def _offends(probability: Floats, threshold: float) -> Floats:
+    """Whether each text is offensive, 1 or 0; NaN if it is not judged."""
+    return np.where(np.isnan(probability), np.nan, probability >= threshold)
 
 
 def _spreads(figure: Callable[..., Figure], cells: ResponseCells, means: CellMeans) -> Iterator[Figure]:
@@ -187,8 +179,7 @@ class Offensiveness(OffenceMeasure):
             )
         design = read_design(tables[0])
         before, after = (floats(table[self.column]) for table in tables)
-        offends = [np.where(np.isnan(p), np.nan, p >= threshold) for p in (before, after)]
-        shares = {"": (offends[0], offends[1])}
+        shares = {"": (_offends(before, threshold), _offends(after, threshold))}
         change = partial(paired_changes, self.info.name)
         return (
             *change(SHARE, "share", design.people, shares, named=False),

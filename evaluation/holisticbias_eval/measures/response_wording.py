@@ -1,22 +1,21 @@
 """Response wording: phrases, parroting, length, distinct words, and how responses end."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, divide
-from holisticbias_eval.figures import Ends, Figure, Figures, corrected
+from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses import wordings as worded
 from holisticbias_eval.measures.responses.design import (
     Design,
-    Grouping,
     common_responses,
     counted_answers,
+    group_figures,
     paired_changes,
     read_design,
 )
@@ -25,9 +24,8 @@ from holisticbias_eval.measures.responses.wording_sections import VALUES, wordin
 from holisticbias_eval.measures.responses.wordings import NAME, figure
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.intervals import estimate, wilson
-from holisticbias_eval.statistics.responses.cells import cell_means, permuted_p_values
-from holisticbias_eval.statistics.tests import benjamini_hochberg, stratified_p_values
+from holisticbias_eval.statistics.intervals import estimate
+from holisticbias_eval.statistics.tests import benjamini_hochberg
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
 DISTINCT_WORDS = 500
@@ -88,16 +86,15 @@ class ResponseWording(Measure):
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
         for (name, phrase), values in worded.row_values(answers, wordings, self._phrases(settings).all):
-            of = partial(_of_groups, design, name, phrase, values)
-            figures += [*of(design.all), *of(design.axes)]
+            about = {"phrase": phrase, "mean_unit": worded.MEANS.get(name, "")}
+            of = partial(group_figures, NAME, design, name=name, values=values, **about)
+            figures += [*of(grouping=design.all), *of(grouping=design.axes)]
             if (values > 0).any():
-                tested.setdefault(name, []).extend(of(design.descriptors, tested=name != worded.UNTESTED))
+                tested.setdefault(name, []).extend(of(grouping=design.descriptors, tested=name != worded.UNTESTED))
         for name, found in tested.items():
             figures += found if name == worded.UNTESTED else [*found, *corrected(found, benjamini_hochberg)]
         figures += _distinct(wordings, design)
-        _, first = np.unique(design.descriptors.group, return_index=True)
-        names = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
-        figures += found_phrases(design, wordings, names)
+        figures += found_phrases(design, wordings)
         without = {"prompt": "parroting is not measured", "finish": "refused and truncated responses are not counted"}
         notes = [
             f"Wording of responses: there is no column {name}, so {what}"
@@ -122,38 +119,6 @@ class ResponseWording(Measure):
 
     def _phrases(self, settings: MeasureSettings | None) -> PhraseList:
         return FILES.read((settings or MeasureSettings()).phrases)
-
-
-def _of_groups(
-    design: Design, name: str, phrase: str, values: Floats, grouping: Grouping, tested: bool = False
-) -> Iterator[Figure]:
-    """A value in each group, with its interval; NaN is a row that is not counted.
-
-    Tested groups are compared with all rows of the same templates: shares, and the ranks of other values.
-    """
-    known, group, size = ~np.isnan(values), grouping.group, len(grouping)
-    test: Callable[..., Floats] = permuted_p_values
-    rows, missing = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known))
-    if unit := worded.MEANS.get(name):
-        cell = design.cell[known]
-        cells = cell_means(values[known], cell, design.template[known])
-        of_cell = np.zeros(len(cells.count), np.int64)
-        of_cell[cell] = group[known]
-        found = cells.over(of_cell, size, cells.count)
-        mean = np.array([value for value, *_ in found])
-        intervals: list[Ends] = [ends for _, ends, _ in found]
-    else:
-        values, test = (values == 1).astype(np.int64), stratified_p_values
-        mean = divide(np.bincount(group, values, size), rows)
-        intervals = [wilson(share, int(n)) for share, n in zip(mean, rows, strict=True)]
-    p = np.full(size, np.nan)
-    if tested:
-        p = test(values[known], group[known], design.template[known], size)
-    about = {"phrase": phrase} if phrase else {}
-    for g, own in enumerate(grouping.keys):
-        yield figure(
-            name, {**own, **about}, mean[g], unit or "share", rows[g], missing[g], interval=intervals[g], p_value=p[g]
-        )
 
 
 def _distinct(wordings: worded.Wordings, design: Design) -> Iterator[Figure]:

@@ -34,7 +34,6 @@ __all__ = ["GroupMeasure", "TextMethod"]
 
 MOST = 20_000
 """Groups of one table."""
-AUDIT = "audit_"
 
 
 def group_info(short: str, share: str = "", level: str = "", **described: Any) -> Info:
@@ -128,13 +127,13 @@ class GroupMeasure(Measure):
         The texts are the same for all groups, so the difference is that of the classifier or lexicon. The figures are
         ``audit_disparity`` with subjects replaced, and ``audit_disparity_uncensored`` as the texts are; without floors.
         """
-        found: list[Figure] = []
-        for ending, texts in audited(audit):
-            rng, name = np.random.default_rng(settings.seed), f"{AUDIT}{DISPARITY}{ending}"
-            bare = {"name": name, "of": DISPARITY, "p_value": None, "floor": None, "floor_interval": None}
-            apart = comparison_figures(self._arrange(texts, rng), rng)
-            found += [figure.model_copy(update=bare) for figure in apart if figure.name == DISPARITY]
-        return tuple(found)
+
+        def apart(texts: pa.Table) -> Iterator[Figure]:
+            rng = np.random.default_rng(settings.seed)
+            found = comparison_figures(self._arrange(texts, rng), rng)
+            return (figure for figure in found if figure.name == DISPARITY)
+
+        return tuple(audited(audit, apart))
 
     def naming_figures(self, replaced: pa.Table, written: pa.Table, naming: Bools) -> tuple[Figure, ...]:
         """Compare texts with the words that name a group replaced with the same texts as written; both are read.

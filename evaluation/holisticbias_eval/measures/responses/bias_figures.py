@@ -174,15 +174,17 @@ def audit_figures(audit: pa.Table, clusters: Clusters | None) -> Iterator[Figure
     nothing is corrected. ``of`` names the figure that each stands beside.
     """
     named: Named = {} if clusters is None or isinstance(clusters, str) else clusters
-    for ending, texts in audited(audit):
+
+    def raw(texts: pa.Table) -> Iterator[Figure]:
         cells = arrange_styles(texts)
         full = measure_bias(cells, part_of(cells, cells.labels), by_axis=True)
         found = [(FULL, {"axis": axis} if axis else {}, bias) for axis, bias in full.items()]
         for cluster, styles in named.items():
             if {*styles} <= {*cells.labels}:
                 found.append((PARTIAL, {"cluster": cluster}, measure_bias(cells, part_of(cells, styles))[None]))
-        for name, keys, bias in found:
-            yield figure(f"audit_{name}{ending}", keys, SCALE * bias.raw, UNIT, bias.cells, of=name)
+        return (figure(name, keys, SCALE * bias.raw, UNIT, bias.cells) for name, keys, bias in found)
+
+    return audited(audit, raw)
 
 
 def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Figure, ...]:

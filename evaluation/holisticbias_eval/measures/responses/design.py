@@ -1,14 +1,14 @@
-"""Responses by group: their design, and paired changes of two runs."""
+"""Responses by group: their design, the figures of each group, and paired changes of two runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Ends, Figure, make_figure
 from holisticbias_eval.identity import RESPONSES, align
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
@@ -16,10 +16,16 @@ from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.readers.classifier import PREFIX
 from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.sections.tables import Paragraph
-from holisticbias_eval.statistics.cells import codes_of_numbers, encode, floats
-from holisticbias_eval.statistics.intervals import estimate, standard_error
-from holisticbias_eval.statistics.responses.cells import descriptor_column, repeats_resemble
-from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.statistics.cells import encode, floats
+from holisticbias_eval.statistics.intervals import estimate, standard_error, wilson
+from holisticbias_eval.statistics.responses.cells import (
+    cell_means,
+    descriptor_column,
+    number_descriptors,
+    permuted_p_values,
+    repeats_resemble,
+)
+from holisticbias_eval.statistics.tests import holm, stratified_p_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +41,12 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The groupings of a table of answers, and the template and the cell of each row."""
+    """The groupings of a table of answers, the texts of the descriptors, and the template and the cell of each row."""
 
     all: Grouping
     axes: Grouping
     descriptors: Grouping
+    texts: tuple[str, ...]
     template: Ints
     cell: Ints
 
@@ -53,21 +60,47 @@ class Design:
 
 
 def read_design(answers: pa.Table) -> Design:
-    """Group the rows by axis and descriptor; see ``descriptor_column``."""
-    axes, axis = encode(answers["axis"])
-    names, name = encode(answers[descriptor_column(answers)])
+    """Group the rows by axis and descriptor; see ``number_descriptors``."""
+    axes, axis, descriptors, descriptor = number_descriptors(answers)
     _, template = encode(answers["template_id" if "template_id" in answers.column_names else "template"])
-    pairs, of_row = codes_of_numbers(axis * max(len(names), 1) + name)
-    descriptor = of_row.astype(np.int64)
-    keys = tuple({"axis": axes[p // len(names)], "descriptor": names[p % len(names)]} for p in pairs)
-    cell = np.unique(descriptor * (int(template.max(initial=0)) + 1) + template, return_inverse=True)[1]
     return Design(
         Grouping(({},), np.zeros(len(axis), np.int64)),
         Grouping(tuple({"axis": a} for a in axes), axis),
-        Grouping(keys, descriptor),
+        Grouping(tuple({"axis": a, "descriptor": d} for a, d, _ in descriptors), descriptor),
+        tuple(text for *_, text in descriptors),
         template,
-        cell,
+        np.unique(descriptor * (int(template.max(initial=0)) + 1) + template, return_inverse=True)[1],
     )
+
+
+def group_figures(
+    measure: str, design: Design, grouping: Grouping, name: str, values: Floats, *,
+    phrase: str = "", mean_unit: str = "", tested: bool = False,
+) -> Iterator[Figure]:  # fmt: skip
+    """A value in each group, with its interval; NaN is a row that is not counted.
+
+    It is the share of the rows with the value 1 or, with ``mean_unit``, the mean of the rows, with the cells fixed.
+    Tested groups are compared with all rows of the same templates: shares, and the ranks of other values.
+    """
+    known, group, size = ~np.isnan(values), grouping.group, len(grouping)
+    rows, missing = (np.bincount(group[chosen], minlength=size) for chosen in (known, ~known))
+    test: Callable[..., Floats] = permuted_p_values
+    if not mean_unit:
+        values, test = (values == 1).astype(np.int64), stratified_p_values
+        mean = divide(np.bincount(group, values, size), rows)
+        intervals: list[Ends] = [wilson(share, int(n)) for share, n in zip(mean, rows, strict=True)]
+    else:
+        cell = design.cell[known]
+        cells = cell_means(values[known], cell, design.template[known])
+        of_cell = np.zeros(len(cells.count), np.int64)
+        of_cell[cell] = group[known]
+        found = cells.over(of_cell, size, cells.count)
+        mean, intervals = np.array([value for value, *_ in found]), [ends for _, ends, _ in found]
+    p = test(values[known], group[known], design.template[known], size) if tested else np.full(size, np.nan)
+    about, unit = {"phrase": phrase} if phrase else {}, mean_unit or "share"
+    for g, own in enumerate(grouping.keys):
+        keys = {**own, **about}
+        yield make_figure(measure, name, keys, mean[g], unit, rows[g], missing[g], interval=intervals[g], p_value=p[g])
 
 
 def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:

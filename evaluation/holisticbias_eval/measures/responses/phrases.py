@@ -56,11 +56,11 @@ _WORTH_CORRECTING = 0.001
 _CONSIDERED, _NEARLY = 200, 0.8
 
 
-def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> Iterator[Figure]:
+def found_phrases(design: Design, wordings: Wordings) -> Iterator[Figure]:
     """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
 
-    ``names`` are the texts of the descriptors: phrases with a word of the descriptor or its plural are left out. At
-    most ten phrases are named per descriptor, each in the longest form that nearly as many responses have.
+    Phrases with a word of the descriptor or its plural are left out. At most ten phrases are named per descriptor, each
+    in the longest form that nearly as many responses have.
     """
     grouping, counted = design.descriptors, np.flatnonzero(wordings.ends.answered)
     if not len(counted):
@@ -71,7 +71,7 @@ def found_phrases(design: Design, wordings: Wordings, names: Sequence[str]) -> I
     yield figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.ends.answered) - rows)
     if not len(grams) or (sizes > 0).sum() < 2:
         return
-    descriptor, gram, count = _candidates(grams, group, sizes, _own_words(names))
+    descriptor, gram, count = _candidates(grams, group, sizes, _own_words(design.texts))
     totals = np.bincount(grams.gram, minlength=len(grams))[gram]
     p = share_p_values(count, totals, _expected(grams, group, design.template[counted], descriptor, gram))
     adjusted = benjamini_hochberg(p, tests)

@@ -88,13 +88,8 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     ``columns`` has the column of each label. Responses with a null in any of them were
     not judged: they are counted and left out. Raises ``SelectionError`` if no response was judged.
     """
-    axes, axis = encode(answers["axis"])
+    axes, axis, descriptors, descriptor = number_descriptors(answers)
     templates, template = encode(answers["template"])
-    names, name = encode(answers[descriptor_column(answers)])
-    pairs, first, descriptor = np.unique(axis * len(names) + name, return_index=True, return_inverse=True)
-    texts = answers["descriptor"].take(pa.array(first)).to_pylist()
-    named = zip(pairs.tolist(), texts, strict=True)
-    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)], text) for pair, text in named)
     judged = np.ones(answers.num_rows, bool)
     for column in columns.values():
         judged &= pc.is_valid(answers[column]).to_numpy()
@@ -104,7 +99,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     kept = np.flatnonzero(judged)
     order = kept[np.lexsort(cell[kept].T[::-1])]
     values = np.empty((len(order), len(columns)), order="F")
-    unjudged = (axis * len(pairs) + descriptor)[~judged]
+    unjudged = (axis * len(descriptors) + descriptor)[~judged]
     for label, column in enumerate(columns.values()):
         values[:, label] = floats(answers[column])[order]
     found, count = _runs(cell[order])
@@ -117,8 +112,19 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         count=count,
         cell=found,
         asked=np.unique(cell, axis=0),
-        unjudged=np.bincount(unjudged, minlength=len(axes) * len(pairs)).reshape(len(axes), -1),
+        unjudged=np.bincount(unjudged, minlength=len(axes) * len(descriptors)).reshape(len(axes), -1),
     )
+
+
+def number_descriptors(answers: pa.Table) -> tuple[list[str], Ints, tuple[tuple[str, str, str], ...], Ints]:
+    """The axes, the axis of each row, the descriptors as ``ResponseCells`` has them, and the descriptor of each row."""
+    axes, axis = encode(answers["axis"])
+    names, name = encode(answers[descriptor_column(answers)])
+    pairs, first, descriptor = np.unique(axis * len(names) + name, return_index=True, return_inverse=True)
+    texts = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
+    named = zip(pairs.tolist(), texts, strict=True)
+    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)], text) for pair, text in named)
+    return axes, axis, descriptors, descriptor
 
 
 def descriptor_column(answers: pa.Table) -> str:
