@@ -84,8 +84,8 @@ class View:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The release's label of each axis; empty if the answers have none."""
-        return self.labels_of("axis")
+        """The label of each axis and domain; empty if the answers have none."""
+        return self.labels_of("axis") | self.labels_of("domain")
 
     def labels_of(self, key: str, column: str | None = None) -> dict[str, str]:
         """The label of each value of a key, or its value in a column, if it is not empty or false."""
@@ -100,10 +100,13 @@ class View:
         return {**more, **_descriptors(self.answers)}
 
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words: an axis by its label, a descriptor by its text, all else unchanged."""
+        """The value of a figure's key in words.
+
+        That is the label of an axis or a domain, and the text of a descriptor; all else is unchanged.
+        """
         if key == "descriptor":
             return str(self.descriptors.get(value, {}).get("descriptor", value))
-        return self.labels.get(value) or title(value) if key == "axis" else value
+        return self.labels.get(value) or title(value) if key in ("axis", "domain") else value
 
 
 def _labels(answers: pa.Table, key: str, column: str) -> dict[str, str]:

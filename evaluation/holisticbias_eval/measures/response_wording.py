@@ -86,8 +86,8 @@ class ResponseWording(Measure):
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
         for (name, phrase), values in worded.row_values(answers, wordings, self._phrases(settings).all):
-            about = {"phrase": phrase, "mean_unit": worded.MEANS.get(name, "")}
-            of = partial(group_figures, NAME, design, name=name, values=values, **about)
+            unit = worded.MEANS.get(name, "")
+            of = partial(group_figures, NAME, design, name=name, values=values, phrase=phrase, mean_unit=unit)
             figures += [*of(grouping=design.all), *of(grouping=design.axes)]
             if (values > 0).any():
                 tested.setdefault(name, []).extend(of(grouping=design.descriptors, tested=name != worded.UNTESTED))

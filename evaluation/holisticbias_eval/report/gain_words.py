@@ -7,6 +7,7 @@ from functools import cached_property
 from holisticbias.terminal import first_and_more
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.groups.figures import said
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
@@ -46,20 +47,20 @@ class NamedGain:
 
 
 class Labels:
-    """Names of figures: axes by the label that a release has for them, specifications by their titles.
+    """Names of figures: axes and domains by the label that a release has for them, specifications by their titles.
 
     A specification that alone is aimed at is left out of the names: ``aim`` says what it is.
     """
 
     def __init__(self, aims: Sequence[Aim] = (), titles: Mapping[str, str] | None = None) -> None:
-        self._axes: dict[str, str] = {}
+        self._labels: dict[str, str] = {}
         self._own = dict(titles or {})
         ids = {aim.keys[key] for aim in aims for key in _SPECIFICATIONS if key in aim.keys}
         self._aimed = ids.pop() if len(ids) == 1 else None
 
     def add(self, labels: Mapping[str, str]) -> None:
-        """Add labels of axes."""
-        self._axes.update(labels)
+        """Add labels of axes and domains."""
+        self._labels.update(labels)
 
     @property
     def aim(self) -> str:
@@ -79,8 +80,10 @@ class Labels:
         return ", ".join([info.names.get(gain.figure, alone), *filter(None, of)])
 
     def _value(self, key: str, value: str) -> str:
-        if key == "axis":
-            return self._axes.get(value) or title(value)
+        if key in ("axis", "domain"):
+            return self._labels.get(value) or title(value)
+        if key in ("class", "method"):
+            return said(value)
         return said_dimension(value, self._brief) if key in _SPECIFICATIONS else value
 
     @cached_property

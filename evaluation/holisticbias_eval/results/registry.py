@@ -106,7 +106,7 @@ def kept_figures(figures: Figures, measure: str) -> list[Figure]:
 
 
 def names_in_words(figures: Figures, answers: pa.Table) -> dict[str, str]:
-    """The label of each axis and specification of a run."""
+    """The label of each axis, domain and specification of a run."""
     view = View(figures, answers)
     return view.labels | view.labels_of("specification", "label")
 

@@ -1,11 +1,13 @@
 """The chapter of gains and costs: one row for each thing, in order, with names in words."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 from changes import changed
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
@@ -175,3 +177,12 @@ def test_the_point_of_f_is_that_of_scipy() -> None:
     values = np.random.default_rng(3).normal(size=(60, 4))
     assert f_point(GroupValues(values, paired=True), 0.95) == pytest.approx(float(stats.f.ppf(0.95, 3, 236)))
     assert np.isnan(f_point(GroupValues(values[:, :1], paired=True), 0.95))
+
+
+def test_domains_and_classes_are_said_as_in_the_sections_of_their_measure() -> None:
+    keys = {"domain": "religious_ideology", "class": "not_toxic"}
+    (gain,) = find_gains(Figures(changed("toxicity", "disparity", keys, (0.1, 0.2), "share")), ())
+    assert Labels().figure(gain) == "Toxicity, largest difference of groups, Religious ideology, not toxic"
+    labels = Labels()
+    labels.add(View(Figures(()), pa.table({"domain": ["religious_ideology"], "domain_label": ["Faith"]})).labels)
+    assert labels.figure(gain) == "Toxicity, largest difference of groups, Faith, not toxic"

@@ -13,7 +13,6 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
 from holisticbias_eval.sections.tables import ColumnOf
-from holisticbias_eval.units import title
 
 _BETWEEN = ("neutral", "other")
 _CHARTED = 2
@@ -91,13 +90,9 @@ class GroupFigures(MeasureFigures):
         found = [name for name in answers["written"].unique().to_pylist() if name]
         return REFERENCE if found == [REFERENCE] else WRITTEN
 
-    @cached_property
-    def _labels(self) -> dict[str, str]:
-        return {**self.view.labels, **self.view.labels_of("domain")}
-
     def domain(self, name: str) -> str:
         """A domain in words."""
-        return self._labels.get(name) or title(name) or "All groups"
+        return self.view.label("domain", name) or "All groups"
 
     def of_domain(self, figure: Figure) -> str:
         """The domain of a figure in words."""
