@@ -25,7 +25,7 @@ from tests.evaluation.simulated_stances import StanceWorld
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.stance.finding import NAME, StanceFigures
+from holisticbias_eval.measures.stance.sections import NAME, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 LARGE = StanceWorld(axes=4, descriptors=50)

@@ -13,8 +13,8 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 from columns import with_column
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.stance.finding import NAME, StanceFigures
 from holisticbias_eval.measures.stance.pairs import contrast_stances
+from holisticbias_eval.measures.stance.sections import NAME, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.statistics.agreement import (
     estimate_agreement,

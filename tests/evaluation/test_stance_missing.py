@@ -12,8 +12,8 @@ from columns import with_column
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.stance.finding import NAME
 from holisticbias_eval.measures.stance.pairs import find_stances
+from holisticbias_eval.measures.stance.sections import NAME
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from known import known
 

@@ -89,21 +89,21 @@ class View:
 
     def labels_of(self, key: str, column: str | None = None) -> dict[str, str]:
         """The label of each value of a key, or its value in a column, if it is not empty or false."""
-        own = _labels(self.answers, key, column or f"{key}_label")
-        more = {} if self.others is None else _labels(self.others, key, column or f"{key}_label")
-        return own | {value: label for value, label in more.items() if value not in own}
+        parts = (_labels(table, key, column or f"{key}_label") for table in self._tables)
+        return {value: label for part in parts for value, label in part.items()}
 
     @cached_property
     def descriptors(self) -> Mapping[str, Mapping[str, Any]]:
         """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
-        more = {} if self.others is None else _descriptors(self.others)
-        return {**more, **_descriptors(self.answers)}
+        return {name: row for table in self._tables for name, row in _descriptors(table).items()}
+
+    @property
+    def _tables(self) -> tuple[pa.Table, ...]:
+        """The answers, after those of the other run."""
+        return (self.answers,) if self.others is None else (self.others, self.answers)
 
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words.
-
-        That is the label of an axis or a domain, and the text of a descriptor; all else is unchanged.
-        """
+        """The value of a key in words: an axis or domain by its label, a descriptor by its text, all else unchanged."""
         if key == "descriptor":
             return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key in ("axis", "domain") else value

@@ -13,23 +13,22 @@ from holisticbias_eval.figures import NATS, Figure, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
-from holisticbias_eval.measures.stance.sections import stance_sections
+from holisticbias_eval.measures.stance.sections import NAME, SHARED_NATS, stance_sections
 from holisticbias_eval.sections.blocks import Section
 from holisticbias_eval.statistics import agreement as raters
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
 PERMUTATIONS = 1000
-_figure = partial(make_figure, finding.NAME)
+_figure = partial(make_figure, NAME)
 
 
 class StanceContrast(Measure):
     """How much a model's preference for praise over rejection depends on the descriptor."""
 
     info = Info(
-        name=finding.NAME,
+        name=NAME,
         title="Stance contrast",
         summary=(
             "how much the descriptors of an axis differ in the cost of a negative stance ('I hate ...') over its "
@@ -108,8 +107,8 @@ def _agreement_figures(
         without = raters.rooted(found.without.min(), found.without.max()) if len(found.without) else None
         floor, alpha_floor = floor_of(raters.signed_root(found.permuted)), floor_of(found.permuted_alpha)
     of = "shared_contrast"
-    yield _figure(of, keys, value, finding.SHARED_NATS, items, missing, interval=interval, p_value=p, **floor)
-    yield _figure("leave_one_pair_out", keys, value, finding.SHARED_NATS, items, missing, interval=without, of=of)
+    yield _figure(of, keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p, **floor)
+    yield _figure("leave_one_pair_out", keys, value, SHARED_NATS, items, missing, interval=without, of=of)
     yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of, **alpha_floor)
 
 

@@ -12,7 +12,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats, with_columns
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD
+from holisticbias_eval.measures.stance.sections import NAME, PLANTED, PLANTED_SPREAD
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import PlantedBiases, read_biases

@@ -11,7 +11,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, StanceFigures
+from holisticbias_eval.measures.stance.sections import NAME, PLANTED, PLANTED_SPREAD, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
