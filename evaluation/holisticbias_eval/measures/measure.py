@@ -296,6 +296,5 @@ def change_section(info: Info, changes: Figures, view: View, p: str = "p") -> Se
     whole = table_of(name, caption, columns, found)
     short = without_empty(whole)
     # figures of which none has a value are shown as not defined
-    table = short if len(short.columns) > 1 else whole
-    blocks = (col.change_bars(changes, found, label, name, caption, unit), table)
-    return Section(f"{info.name}-changes", info.title, blocks)
+    table, chart = short if short.columns[1:] else whole, col.change_bars(changes, found, label, name, caption, unit)
+    return Section(f"{info.name}-changes", info.title, (chart, table))

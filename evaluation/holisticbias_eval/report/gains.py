@@ -199,32 +199,28 @@ def _alike(one: float, other: Cell) -> bool:
 def _outcomes_table(rows: Sequence[NamedGain]) -> Table:
     """The reading of each change: one row per figure, one column per model."""
     outcomes = {(row.figure, row.model): row.gain.outcome for row in rows}
-    models = _columns(rows, "text")
-    cells = tuple((name, *(outcomes.get((name, model.heading)) for model in models)) for name in _figures(rows))
-    return Table("gains-outcomes", "How each change reads", (Column("figure", "Figure"), *models), cells)
+    return _by_model("outcomes", "How each change reads", rows, "text", lambda *place: outcomes.get(place))
 
 
 def _levels_table(rows: Sequence[NamedGain], first: str) -> Iterator[Table]:
     """How much there is of something unwanted: one row per figure, one column per model; none without such figures."""
     if rows:
         value, note = _values(rows)
-        unit = rows[0].gain.unit
-        models = _columns(rows, unit)
-        columns = (Column("figure", "Figure"), Column("first", first, unit), *models)
-        cells = tuple(
-            (name, value(name, ""), *(value(name, model.heading) for model in models)) for name in _figures(rows)
-        )
-        yield Table("gains-levels", "How much there is, whatever the groups", columns, cells, note)
+        yield _by_model("levels", "How much there is, whatever the groups", rows, rows[0].gain.unit, value, first, note)
 
 
-def _columns(rows: Sequence[NamedGain], unit: str) -> Sequence[Column]:
-    """A column for each model."""
+def _by_model(
+    slug: str, caption: str, rows: Sequence[NamedGain], unit: str, value: Callable[[str, str], Cell], first: str = "",
+    note: str = "",
+) -> Table:  # fmt: skip
+    """One row per figure and one column per model, that of the first model, if it has a heading, before the others."""
     models = dict.fromkeys(row.model for row in rows)
-    return [Column(f"model_{i}", model, unit) for i, model in enumerate(models, 1)]
-
-
-def _figures(rows: Sequence[NamedGain]) -> Sequence[str]:
-    return list(dict.fromkeys(row.figure for row in rows))
+    headed = [("first", "", first)] if first else []
+    headed += [(f"model_{i}", model, model) for i, model in enumerate(models, 1)]
+    figures = list(dict.fromkeys(row.figure for row in rows))
+    columns = (Column("figure", "Figure"), *(Column(key, heading, unit) for key, _, heading in headed))
+    cells = tuple((name, *(value(name, model) for _, model, _ in headed)) for name in figures)
+    return Table(f"gains-{slug}", caption, columns, cells, note)
 
 
 def _chart_section(rows: Sequence[NamedGain], first: str) -> Iterator[Section]:
