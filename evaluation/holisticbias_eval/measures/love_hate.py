@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from holisticbias_eval.arrays import Floats, Ints, divide, with_columns
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
+from holisticbias_eval.measures.descriptors.sections import LOVE_HATE, NO_FLOORS, descriptor_changes
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
@@ -140,9 +140,7 @@ class LoveHate(Measure):
             ]
         columns = (
             *MeasureFigures(view, MEASURE).names,
-            col.beside(view.figures, "love_share", "Love", "share"),
-            col.beside(view.figures, "hate_share", "Hate", "share"),
-            col.value("love_hate", "Love-hate difference", "share difference"),
+            *(col.beside(view.figures, *column) for column in LOVE_HATE),
             col.n("sentences", "Sentences"),
         )
         caption = "Love-hate difference: the share of likelier-than-median sentences of love minus that of hate"

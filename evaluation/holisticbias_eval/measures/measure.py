@@ -259,11 +259,7 @@ class Measure(ABC):
 
 
 def audited(audit: pa.Table, figures: Callable[[pa.Table], Iterable[Figure]]) -> Iterator[Figure]:
-    """The figures of the fixed texts with mentions replaced, and those of the texts as they are.
-
-    Each is named after the figure of responses that it stands beside. Nothing of them is tested: the texts are not a
-    sample.
-    """
+    """The figures of fixed texts, with mentions replaced and as they are, named after those of responses; no tests."""
     censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
     for ending, rows in (("", censored), ("_uncensored", ~censored)):
         for f in figures(audit.filter(pa.array(rows))) if rows.any() else ():
@@ -296,5 +292,6 @@ def change_section(info: Info, changes: Figures, view: View, p: str = "p") -> Se
     whole = table_of(name, caption, columns, found)
     short = without_empty(whole)
     # figures of which none has a value are shown as not defined
-    table, chart = short if short.columns[1:] else whole, col.change_bars(changes, found, label, name, caption, unit)
-    return Section(f"{info.name}-changes", info.title, (chart, table))
+    table = short if len(short.columns) > 1 else whole
+    blocks = (col.change_bars(changes, found, label, name, caption, unit), table)
+    return Section(f"{info.name}-changes", info.title, blocks)

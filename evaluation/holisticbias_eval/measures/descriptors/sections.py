@@ -105,6 +105,7 @@ LOVE_HATE = (
     ("hate_share", "Hate", "share"),
     ("love_hate", "Love-hate difference", "share difference"),
 )
+"""Figures of the measure of love and hate: the name, heading and unit of each."""
 
 
 def descriptor_sections(view: View, measure: str, words: Words) -> tuple[Section, ...]:

@@ -76,6 +76,10 @@ class Outcomes:
         own = np.flatnonzero(pairs)
         return AttributeCounts(chosen[own], pairs[own], self.strata[own]), own
 
+    def missing(self, rows: Bools) -> int:
+        """The number of these rows without an outcome because a score is missing."""
+        return int((rows & (self.state == MISSING)).sum())
+
     def by_attribute(self, rows: Bools) -> Ints:
         """The number of these rows of each attribute."""
         return np.bincount(self.attribute[rows], minlength=len(self.attributes))
@@ -135,7 +139,7 @@ def stereotype_figures(table: pa.Table, settings: MeasureSettings | None) -> lis
     for keys, rows in outcomes.parts(outcomes.main):
         counts, numbers = outcomes.counts(rows)
         scores.append(score_figure(outcomes, rows, keys, settings))
-        shares.append(_share(outcomes, rows, keys))
+        shares.append(_share(counts, outcomes.missing(rows), keys))
         ties = (rows & (outcomes.state == TIE)).sum()
         figures += [
             figure("ties", keys, int(ties), "count", rows.sum(), of=NAME),
@@ -165,7 +169,7 @@ def score_figure(
     if settings is not None and len(counts):
         rng = np.random.default_rng(settings.seed)
         interval, p = of_attributes.mean_interval(counts, DRAWS, rng), of_attributes.attribute_test(counts, rng)
-    pairs, missing = counts.pairs.sum(), (rows & (outcomes.state == MISSING)).sum()
+    pairs, missing = counts.pairs.sum(), outcomes.missing(rows)
     return figure(name, keys, counts.mean, "share", pairs, missing, interval=interval, p_value=p)
 
 
@@ -174,12 +178,9 @@ def of_people(figures: Sequence[Figure], outcomes: Outcomes) -> list[Figure]:
     return [f for f in figures if f.keys["specification"] not in outcomes.controls]
 
 
-def _share(outcomes: Outcomes, rows: Bools, keys: Keys) -> Figure:
+def _share(counts: AttributeCounts, missing: int, keys: Keys) -> Figure:
     """The share over all pairs of a specification, with the exact binomial test."""
-    pairs, chosen, missing = (
-        int((rows & state).sum())
-        for state in (outcomes.counted, outcomes.state == STEREOTYPE, outcomes.state == MISSING)
-    )
+    pairs, chosen = int(counts.pairs.sum()), int(counts.chosen.sum())
     p, interval = of_attributes.binomial_test(chosen, pairs) or (None, None)
     value = chosen / pairs if pairs else None
     return figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p, of=NAME)
