@@ -12,7 +12,8 @@ from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.sections.tables import Paragraph
 from invoking import Invoke
 from known import known
 from row_files import write_table
@@ -193,6 +194,14 @@ def published(folder: Path, group: str, values: list[str]) -> Path:
     rows = "".join(f"number {i} is a {group},{value}\n" for i, value in enumerate(values))
     path.write_text(f"comments_processed,perplexity\n{rows}", "utf-8")
     return path
+
+
+def test_a_thousand_pairs_are_said_as_all_large_numbers_are() -> None:
+    rows = rows_of({f"g{i}": (1.0 + i, 2.0 + i, 4.0 + i) for i in range(50)})
+    figures, _ = measured(rows)
+    overview, *_ = MEASURES[NAME].sections(View(figures, pa.Table.from_pylist(rows)))
+    (said,) = (block.text for block in overview.blocks if isinstance(block, Paragraph) and block.role == "finding")
+    assert "of 1,225 pairs differ after correction" in said
 
 
 def test_published_files_are_measured_as_they_are(measure: Measure, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
         first, second = (show(math.exp(mean), "perplexity") for mean in means if mean is not None)
         ratio = f", geometric mean perplexities {first} and {second}"
     yield (
-        f"{len(differing)} of {len(pairs)} pairs differ after correction; the largest t is {show(most.value, 't')} "
+        f"{len(differing):,} of {len(pairs):,} pairs differ after correction; the largest t is {show(most.value, 't')} "
         f"({pair_label(most)}{ratio})."
     )
 

@@ -161,7 +161,7 @@ def _map(shown: MeasureFigures) -> Iterator[HeatMap]:
     for (axis, descriptor), name in list(farthest.items())[:_MAPPED]:
         keys = {"axis": axis, "descriptor": descriptor}
         rows.append((name, tuple(shown.value("style_difference", {**keys, "cluster": c}) for c in clusters)))
-    more = f", the {_MAPPED} that differ most of {len(farthest)}" if len(farthest) > _MAPPED else ""
+    more = f", the {_MAPPED} that differ most of {len(farthest):,}" if len(farthest) > _MAPPED else ""
     title = f"Descriptors that differ in a cluster{more}"
     yield HeatMap("descriptors-by-cluster", title, DIFFERENCE, clusters, tuple(rows), "points of mean probability")
 

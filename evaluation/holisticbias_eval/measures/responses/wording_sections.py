@@ -104,8 +104,8 @@ def _differences(shown: MeasureFigures) -> Iterator[Paragraph]:
         if found:
             named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])
             yield Paragraph(
-                f"{VALUES[name]} (all responses: {_brief(whole)}): different for {len(found)} of "
-                f"{len(figures)} descriptors after correction, most of all {named}."
+                f"{VALUES[name]} (all responses: {_brief(whole)}): different for {len(found):,} of "
+                f"{len(figures):,} descriptors after correction, most of all {named}."
             )
         elif figures:
             alike.append(VALUES[name].lower())
@@ -164,9 +164,9 @@ def _by_descriptor(shown: MeasureFigures, examples: Examples) -> Block:
         col.adjusted_p("p (Benjamini-Hochberg)"),
         col.n("n", "Responses"),
     )
-    more = f" The {_LISTED} with the largest shares of {len(found)} are listed." if len(found) > _LISTED else ""
+    more = f" The {_LISTED} with the largest shares of {len(found):,} are listed." if len(found) > _LISTED else ""
     note = (
-        f"{len(found)} of {len(tested)} descriptors and phrases differ from all responses in the same templates "
+        f"{len(found):,} of {len(tested):,} descriptors and phrases differ from all responses in the same templates "
         f"(p < 0.05, corrected by Benjamini and Hochberg over descriptors and phrases).{more} {_OPENS}"
     )
     name, lines = "phrases-by-descriptor", partial(examples.with_phrase, count=_EXAMPLES)
