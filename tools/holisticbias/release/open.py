@@ -41,7 +41,9 @@ def open_release(release: Path | str, catalog: Catalog | None = None) -> Release
     damaged = (finding for _, finding in verify.file_findings(folder, manifest))
     for finding in chain(verify.version_findings(folder, manifest), damaged, verify.record_findings(folder, manifest)):
         raise ReleaseError(finding)
-    _check_footers(folder, manifest)
+    with refuse_unreadable(f"{folder}: a table", ReleaseError):
+        for name, entry in manifest.tables.items():
+            verify.check_footers(folder, name, entry)
     verify.warn_of_withdrawal(manifest.version)
     sharded = {name: tables.pop(name) for name in SHARDED & tables.keys()}
     return Release(manifest, LazyTables(tables), folder, manifest.source_commit, sharded)
@@ -59,11 +61,3 @@ def _lazy_tables(folder: Path, manifest: Manifest) -> dict[str, StoredTable]:
         name: StoredTable(name, {folder / file: file_stamp(folder / file) for file in entry.files})
         for name, entry in manifest.tables.items()
     }
-
-
-def _check_footers(folder: Path, manifest: Manifest) -> None:
-    with refuse_unreadable(f"{folder}: a table", ReleaseError):
-        for name, entry in manifest.tables.items():
-            finding = verify.footer_finding(folder, name, entry)
-            if finding is not None:
-                raise ReleaseError(finding)

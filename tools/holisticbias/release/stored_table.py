@@ -59,10 +59,20 @@ def checked_parts(path: Path, name: str) -> Iterator[pa.Table]:
 
 def with_values(part: pa.Table, name: str) -> pa.Table:
     """A part of a table; raises ``ReleaseError`` if a row lacks a value that it must have."""
-    problem = missing_problem(name, part)
-    if problem is not None:
-        raise ReleaseError(f"the table {name} {problem}: download or build it again")
+    form = FORMS.get(name, {})
+    for column, about in form.items():
+        if column in part.column_names and not about.optional and part[column].null_count:
+            raise _damaged(f"the table {name} has a row without {column}")
+    for first, *others in _TOGETHER if "noun_phrase" in form else ():
+        lacks = pc.is_null(part[first])
+        for other in others:
+            if not pc.is_null(part[other]).equals(lacks):
+                raise _damaged(f"the table {name} has a row with only one of {first} and {other}")
     return part
+
+
+def _damaged(found: str) -> ReleaseError:
+    return ReleaseError(f"{found}: download or build it again")
 
 
 _WORDS = {
@@ -78,36 +88,22 @@ _NOUN = ("noun", "plural_noun", "noun_gender", "noun_id")
 _TOGETHER = (_TERM, _NOUN)  # a sentence has all of them or none
 
 
-def schema_problem(table: str, schema: pa.Schema) -> str | None:
-    """The column that a table lacks or has twice, or that has another type than its values need; None if all is right.
+def check_columns(where: str, name: str, schema: pa.Schema) -> None:
+    """Raise ``ReleaseError`` for a column that a table lacks or has twice, or of another type than its values need.
 
     Releases of before 3.1.0 may hold an axis as a number (ClassLabel).
     """
-    for name, column in FORMS.get(table, {}).items():
-        places = schema.get_all_field_indices(name)
+    for column, about in FORMS.get(name, {}).items():
+        places = schema.get_all_field_indices(column)
         if len(places) > 1:
-            return f"has {len(places)} columns {name}"
-        if not places and column.layout == 1:
-            return f"has no column {name}"
-        if places and not _fits(schema.field(places[0]).type, column.kind):
+            raise _damaged(f"{where} has {len(places)} columns {column}")
+        if not places and about.layout == 1:
+            raise _damaged(f"{where} has no column {column}")
+        if places and not _fits(schema.field(places[0]).type, about.kind):
             kind = str(schema.field(places[0]).type)[:60]
-            return f"has a column {name} of the type {kind}, not {_WORDS.get(column.kind, 'a list')}"
-    return None
+            wanted = _WORDS.get(about.kind, "a list")
+            raise _damaged(f"{where} has a column {column} of the type {kind}, not {wanted}")
 
 
 def _fits(kind: pa.DataType, wanted: str) -> bool:
     return str(kind) in _TYPES[wanted] if wanted in _TYPES else pa.types.is_list(kind)
-
-
-def missing_problem(table: str, part: pa.Table) -> str | None:
-    """The column of a part of a table that lacks a value that it must have; None if all is right."""
-    form = FORMS.get(table, {})
-    for name, column in form.items():
-        if name in part.column_names and not column.optional and part[name].null_count:
-            return f"has a row without {name}"
-    for first, *others in _TOGETHER if "noun_phrase" in form else ():
-        lacks = pc.is_null(part[first])
-        for name in others:
-            if not pc.is_null(part[name]).equals(lacks):
-                return f"has a row with only one of {first} and {name}"
-    return None

@@ -26,7 +26,7 @@ from holisticbias.release.manifest import (
     read_manifest,
 )
 from holisticbias.release.parquet import class_names, read_label, read_parquet
-from holisticbias.release.stored_table import checked_parts, schema_problem
+from holisticbias.release.stored_table import check_columns, checked_parts
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import PACKAGE, find_source
 from holisticbias.terms.catalog import Catalog
@@ -49,7 +49,8 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
     if other:
         return other
     damaged = dict(file_findings(folder, manifest))
-    rows = _row_findings(folder, manifest, set(damaged))
+    whole = {name: entry for name, entry in manifest.tables.items() if damaged.keys().isdisjoint(entry.files)}
+    rows = [finding for name, entry in whole.items() for finding in _table_findings(folder, name, entry)]
     findings = (*damaged.values(), *_extra_files(folder, manifest), *rows)
     return findings or (*record_findings(folder, manifest), *part_findings(folder, manifest))
 
@@ -114,48 +115,40 @@ def _extra_files(folder: Path, manifest: Manifest) -> Iterator[str]:
     )
 
 
-def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterator[str]:
-    for name, entry in manifest.tables.items():
-        finding = _table_finding(folder, name, entry) if damaged.isdisjoint(entry.files) else None
-        if finding is not None:
-            yield finding
-
-
-def _table_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
-    where = f"{folder}: the table {name}"
+def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
+    """Yield a line if a table cannot be read, or if its rows differ from the manifest."""
     try:
-        with refuse_unreadable(where, ReleaseError):
-            finding = footer_finding(folder, name, entry)
-            if finding is not None:
-                return finding
+        with refuse_unreadable(f"{folder}: the table {name}", ReleaseError):
+            check_footers(folder, name, entry)
             rows, digest = _rows(folder, name, entry)
+            _check_rows(folder, name, entry, rows)  # the footer may give another number than the data
     except ReleaseError as error:
-        return str(error)
-    if rows != entry.rows:  # the footer gives another number than the data
-        return f"{where} has {rows:,} rows, not {entry.rows:,} as in the manifest"
-    if digest != entry.digest:
-        return f"{where} has other rows than the manifest: their digest is {digest[:12]}, not {entry.digest[:12]}"
-    return None
+        yield str(error)
+    else:
+        if digest != entry.digest:
+            differs = f"their digest is {digest[:12]}, not {entry.digest[:12]}"
+            yield f"{folder}: the table {name} has other rows than the manifest: {differs}"
 
 
-def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
-    """Compare the footers of a table's files with the manifest and the columns of the table; None if all is right.
+def check_footers(folder: Path, name: str, entry: TableEntry) -> None:
+    """Compare the footers of a table's files with the manifest and the columns of the table.
 
     Checks the number of rows, the columns and their types, and the names of classes.
 
-    Raises ``ReleaseError``, ``OSError`` or ``pa.ArrowException`` if a file may not or cannot be read.
+    Raises ``ReleaseError`` if they differ or a file may not be read, and ``OSError`` or ``pa.ArrowException`` if a
+    file cannot be read.
     """
     footers = [read_footer(folder / file) for file in entry.files]
-    rows = sum(footer.num_rows for footer in footers)
-    if rows != entry.rows:
-        return f"{folder}: the table {name} has {rows:,} rows, not {entry.rows:,} as in the manifest"
+    _check_rows(folder, name, entry, sum(footer.num_rows for footer in footers))
     for footer in footers:
         schema = footer.schema.to_arrow_schema()
         class_names(schema.metadata or {})
-        problem = schema_problem(name, schema)
-        if problem is not None:
-            return f"{folder}: the table {name} {problem}: download or build it again"
-    return None
+        check_columns(f"{folder}: the table {name}", name, schema)
+
+
+def _check_rows(folder: Path, name: str, entry: TableEntry, rows: int) -> None:
+    if rows != entry.rows:
+        raise ReleaseError(f"{folder}: the table {name} has {rows:,} rows, not {entry.rows:,} as in the manifest")
 
 
 def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:
