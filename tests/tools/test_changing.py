@@ -217,6 +217,14 @@ def test_comments_stay_beside_the_entries_that_they_are_about(
     assert commented.read_text("utf-8") == text, "an entry in the middle is removed alone"
 
 
+def test_a_file_that_only_mentions_a_moved_term_is_not_written(repository: Path, invoke: Invoke) -> None:
+    subset = repository / "subsets" / "small.yaml"
+    subset.write_text(f"# without ability.brave\n{subset.read_text('utf-8')}", "utf-8")
+    said = invoke.printed("move", "ability.brave", "race_ethnicity", "--source", repository)
+    assert "ability.brave is now race_ethnicity.brave." in said
+    assert "small.yaml" not in said
+
+
 def test_another_bucket_of_the_axis(repository: Path, invoke: Invoke) -> None:
     said = invoke.printed("move", "ability.deaf", "ability", "--bucket", "mobility", "--source", repository)
     assert "ability.deaf is in the bucket mobility from version next on." in said

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 _BY_CHANGES = "by the changes"
 
 
+def _number(_context: click.Context, option: click.Parameter, version: str | None) -> str | None:
+    """The number of a version; raises ``BadParameter`` for anything else."""
+    from holisticbias.terms.versions import is_number
+
+    if version not in (None, _BY_CHANGES) and not is_number(str(version)):
+        raise click.BadParameter(f"{version!r} is not a version number such as 4.0.0.", param_hint=f"--{option.name}")
+    return version
+
+
 @click.command()
 @options.output_format("text", "json")
 @click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest changed.")
@@ -25,11 +34,15 @@ _BY_CHANGES = "by the changes"
     is_flag=False,
     flag_value=_BY_CHANGES,
     metavar="[VERSION]",
+    callback=_number,
     help="Publish the version in preparation: give it its number, and record its digests. It cannot change after that.",
 )
 @click.option("--next", "to_next", is_flag=True, help="Begin the version next, with all that is in preparation.")
 @click.option(
-    "--fix", metavar="VERSION", help="Begin a version before next, with a fix alone; or give it another number."
+    "--fix",
+    metavar="VERSION",
+    callback=_number,
+    help="Begin a version before next, with a fix alone; or give it another number.",
 )
 @click.option("--withdraw", metavar="VERSION", help="Say that a published version should no longer be used.")
 @click.option("--reason", help="Why a version is withdrawn.")
@@ -50,6 +63,7 @@ def command(
     need. It also writes the changelog and the citation, begins the version
     that follows, and lists the steps that are left.
     """
+    from holisticbias.contribute.release_files import begin_version, record_withdrawal
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
@@ -65,9 +79,11 @@ def command(
     if freeze is not None:
         _freeze(root, None if freeze == _BY_CHANGES else freeze)
     elif to_next or fix is not None:
-        _prepare(root, fix)
+        write_changed(begin_version(load_catalog(root), root, fix or "next"))
+        write(f"{fix or 'next'} is in preparation.")
     elif withdraw is not None:
-        _withdraw(root, withdraw, str(reason))
+        write_changed(record_withdrawal(load_catalog(root), root, withdraw, str(reason), options.today()))
+        write(f"{load_catalog(root).withdrawal(withdraw)}.")
     elif check:
         return _check(load_catalog(root))
     else:
@@ -80,8 +96,6 @@ def _freeze(root: Path, version: str | None) -> None:
     from holisticbias.contribute.release_files import complete_release, remaining_steps
     from holisticbias.rules.validate import load_catalog
 
-    if version is not None:
-        _require_number(version, "--freeze")
     version, digest = freeze(root, version, options.today())
     write(f"{version}: digest {digest}; its record is in releases/")
     try:
@@ -92,31 +106,6 @@ def _freeze(root: Path, version: str | None) -> None:
     write("\nLeft to do:")
     for number, step in enumerate(remaining_steps(root, load_catalog(root), version), 1):
         write(f"{number}. {step}")
-
-
-def _prepare(root: Path, fix: str | None) -> None:
-    from holisticbias.contribute.release_files import begin_version
-    from holisticbias.rules.validate import load_catalog
-
-    if fix is not None:
-        _require_number(fix, "--fix")
-    write_changed(begin_version(load_catalog(root), root, fix or "next"))
-    write(f"{fix or 'next'} is in preparation.")
-
-
-def _withdraw(root: Path, version: str, reason: str) -> None:
-    from holisticbias.contribute.release_files import withdraw
-    from holisticbias.rules.validate import load_catalog
-
-    write_changed(withdraw(load_catalog(root), root, version, reason, options.today()))
-    write(f"{load_catalog(root).withdrawal(version)}.")
-
-
-def _require_number(version: str, option: str) -> None:
-    from holisticbias.terms.versions import is_number
-
-    if not is_number(version):
-        raise click.BadParameter(f"{version!r} is not a version number such as 4.0.0.", param_hint=option)
 
 
 def _check(catalog: Catalog) -> int:

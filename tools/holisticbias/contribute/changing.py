@@ -7,11 +7,10 @@ from pathlib import Path
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from holisticbias.contribute.authoring import OpenTerms, new_entry
-from holisticbias.contribute.entry_text import Edit, Field, edit_entries, read_entry, written
+from holisticbias.contribute.entry_text import Edit, Field, edit_entries, edit_nodes, read_entry, written
 from holisticbias.contribute.proposals import find_bucket, unknown_id
 from holisticbias.errors import SourceError
-from holisticbias.source.folder import kind_files
-from holisticbias.source.layout import canonical_text, nodes, read_editable
+from holisticbias.source.layout import Node
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
 from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, Kind, TermFile
@@ -176,19 +175,15 @@ def _references(root: Path, entry_id: str, names: Sequence[str]) -> Iterator[Edi
 
     Specifications keep the old name if that stays too: their slots have one term of each group.
     """
-    for kind in _REFERRING[:2] if len(names) > 1 else _REFERRING:
-        for path in (root / f"{kind}.yaml", *kind_files(root, kind)):
-            text = path.read_text("utf-8") if path.is_file() else ""
-            if entry_id in text:
-                content = read_editable(text)
-                for part in nodes(content):
-                    if isinstance(part, CommentedSeq):
-                        _rename(part, entry_id, names)
-                yield Edit(path, kind, canonical_text(content, kind))
 
+    def rename(values: Node) -> bool:
+        if not isinstance(values, CommentedSeq):
+            return False
+        found = [place for place, value in enumerate(values) if value == entry_id]
+        for place in reversed(found):
+            values[place] = names[0]
+            for name in names[1:]:
+                values.insert(place + 1, name)
+        return bool(found)
 
-def _rename(values: CommentedSeq, entry_id: str, names: Sequence[str]) -> None:
-    for place in (place for place, value in reversed(list(enumerate(values))) if value == entry_id):
-        values[place] = names[0]
-        for name in names[1:]:
-            values.insert(place + 1, name)
+    return edit_nodes(root, _REFERRING[:2] if len(names) > 1 else _REFERRING, entry_id, rename)

@@ -1,7 +1,7 @@
 """Entries in the text of their files: where they are, how they are written, and how they change with their comments."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from holisticbias.source.document import parse_document
 from holisticbias.source.folder import is_new, kind_files
-from holisticbias.source.layout import canonical_text, format_text, read_editable
+from holisticbias.source.layout import Node, canonical_text, format_text, nodes, read_editable
 from holisticbias.terms.file_kinds import Kind, entries_key
 
 Field: TypeAlias = "str | bool | date | Sequence[Field] | Mapping[str, Field] | None"
@@ -112,6 +112,16 @@ def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change
             edits += [Edit(path, kind, None)] if target != path else []
             edits.append(Edit(target, kind, _rest(path, kind, lines, empty=not kept)))
     return tuple(edits)
+
+
+def edit_nodes(root: Path, kinds: Iterable[Kind], name: str, change: Callable[[Node], bool]) -> Iterator[Edit]:
+    """The edits of the files of some kinds that have a name; ``change`` changes a mapping or list, and says whether."""
+    for kind, path in ((k, path) for k in kinds for path in kind_files(root, k)):
+        text = path.read_text("utf-8")
+        content = read_editable(text) if name in text else CommentedMap()
+        changed = [part for part in nodes(content) if change(part)]
+        if changed:
+            yield Edit(path, kind, canonical_text(content, kind))
 
 
 def _edit(lines: list[str], span: Span, kind: Kind, change: Change | None) -> bool:

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args
@@ -13,13 +14,13 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from holisticbias.contribute.authoring import apply_edits, prepare_version
 from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare_versions
-from holisticbias.contribute.entry_text import Edit, written
+from holisticbias.contribute.entry_text import Edit, edit_nodes, written
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files
-from holisticbias.source.layout import canonical_text, nodes, read_editable
+from holisticbias.source.layout import Node, canonical_text, read_editable
 from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS, entries_key, place_among
@@ -163,7 +164,7 @@ def begin_version(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...
     return tuple(changed) or apply_edits(root, prepare_version(catalog, root, version))
 
 
-def withdraw(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
+def record_withdrawal(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
     """Record that a published version is withdrawn; returns the file that changed. Raises ``SourceError``."""
     release = catalog.release(version)
     if release.digest is None:
@@ -183,13 +184,15 @@ def fixes(catalog: Catalog) -> tuple[str, ...]:
 
 def renamed(root: Path, old: str, new: str) -> Iterator[Edit]:
     """The files that name a version, with another name in its place."""
-    for kind in FOLDERS:
-        for path in kind_files(root, kind):
-            text = path.read_text("utf-8")
-            content = read_editable(text) if old in text else None
-            if content is not None and _rename(content, old, new):
-                target = path.with_name(f"{new}.yaml") if kind == "releases" else path
-                yield Edit(target, kind, canonical_text(content, kind))
+
+    def rename(part: Node) -> bool:
+        keys = [key for key in _KEYS if isinstance(part, CommentedMap) and part.get(key) == old]
+        for key in keys:
+            part[key] = new
+        return bool(keys)
+
+    for edit in edit_nodes(root, FOLDERS, old, rename):
+        yield replace(edit, path=edit.path.with_name(f"{new}.yaml")) if edit.kind == "releases" else edit
 
 
 def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[Path, str], tuple[Path, ...]]:
@@ -227,15 +230,6 @@ def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[
 def _insert(entries: CommentedSeq, entry: CommentedMap) -> None:
     if entry["id"] not in {other["id"] for other in entries}:
         entries.insert(place_among(entries, entry, CommentedMap.get), entry)
-
-
-def _rename(content: CommentedMap, old: str, new: str) -> bool:
-    """Replace a version in a file; whether it was there."""
-    mappings = (part for part in nodes(content) if isinstance(part, CommentedMap))
-    named = [(mapping, key) for mapping in mappings for key in _KEYS if mapping.get(key) == old]
-    for mapping, key in named:
-        mapping[key] = new
-    return bool(named)
 
 
 def interrupted_number(root: Path) -> str | None:

@@ -33,7 +33,7 @@ from holisticbias.source.yaml_mistakes import explain
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Keys = tuple[str | int, ...]
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
 # Below both limits a file can neither nest nor expand enough to exhaust the parser.
@@ -112,7 +112,7 @@ def _parsed(content: bytes) -> Document:
     builder = _Builder()
     try:
         _check_bounds(text)
-        root = yaml.compose(text, Loader=_Loader)
+        root = yaml.compose(text, Loader=LOADER)
         if root is not None:
             data = builder.value(root, ())
             return Document("", data, builder.places, (*findings, *builder.findings))
@@ -150,7 +150,7 @@ def _check_bounds(text: str) -> None:
     if len(text) < _SURELY_SMALL and longest + text.count("[") + text.count("{") < _SURELY_FLAT:
         return
     try:
-        _check_events(yaml.parse(text, Loader=_Loader))
+        _check_events(yaml.parse(text, Loader=LOADER))
     except yaml.MarkedYAMLError as error:
         if "nesting depth" in str(error.problem):  # libyaml reads ahead, and refuses a depth of 1,000 itself
             _check_events(yaml.parse(text, Loader=yaml.SafeLoader))

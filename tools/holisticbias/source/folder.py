@@ -1,6 +1,5 @@
 """Folders of terms: find them and read their files."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -11,6 +10,7 @@ from holisticbias.terms.file_kinds import COMPANIONS, MODELS, TERMS, Kind
 
 FOLDERS: tuple[Kind, ...] = (*TERMS, *COMPANIONS, "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
+KINDS: tuple[Kind, ...] = (*FOLDERS, *SINGLE_FILES)
 NAMES = (*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES))
 NEW = "new"
 """The folder of each kind with the entries of versions in preparation, one file each: so that no two contributions
@@ -61,7 +61,8 @@ def read_source(root: Path, *, relative: bool = False) -> tuple[SourceFile, ...]
     def name(path: Path) -> str:
         return str(path.relative_to(root)) if relative else shown_path(path)
 
-    files = [SourceFile(kind, read_document(path, name(path), root)) for kind, path in _yaml_files(root)]
+    found = ((kind, path) for kind in KINDS for path in kind_files(root, kind))
+    files = [SourceFile(kind, read_document(path, name(path), root)) for kind, path in found]
     locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
     files += [SourceFile("locks", read_json(path, name(path), root)) for path in locks]
     return tuple(files)
@@ -69,7 +70,7 @@ def read_source(root: Path, *, relative: bool = False) -> tuple[SourceFile, ...]
 
 def term_files(root: Path) -> tuple[Path, ...]:
     """The paths of the YAML files of a folder of terms."""
-    return tuple(path for _, path in _yaml_files(root))
+    return tuple(path for kind in KINDS for path in kind_files(root, kind))
 
 
 def require_term_file(path: Path) -> Path:
@@ -83,9 +84,10 @@ def require_term_file(path: Path) -> Path:
 
 def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
     """The paths of the YAML files of one kind in a folder of terms: by name, files of new entries last."""
-    return tuple(
-        path for folder in (root / kind, root / kind / NEW) for path in sorted(folder.glob("*")) if is_yaml(path)
-    )
+    if kind in SINGLE_FILES:
+        return tuple(path for path in (root / f"{kind}.yaml",) if path.exists())
+    folders = (root / kind, root / kind / NEW)
+    return tuple(path for folder in folders for path in sorted(folder.glob("*")) if is_yaml(path))
 
 
 def is_yaml(path: PurePath) -> bool:
@@ -97,14 +99,6 @@ def is_new(path: PurePath | str) -> bool:
     """Whether a file has new entries of a group, such as ``descriptors/new/ability.with-a-stoma.yaml``."""
     parents = PurePath(path).parents
     return len(parents) > 2 and parents[0].name == NEW and parents[1].name in FOLDERS
-
-
-def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
-    for kind in FOLDERS:
-        yield from ((kind, path) for path in kind_files(root, kind))
-    for kind in SINGLE_FILES:
-        if (root / f"{kind}.yaml").exists():
-            yield kind, root / f"{kind}.yaml"
 
 
 def shown_path(path: Path) -> str:

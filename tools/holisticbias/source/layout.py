@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import yaml as pyyaml
 from ruamel.yaml import YAML
@@ -10,7 +11,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
 from holisticbias.errors import SourceError
-from holisticbias.source.document import read_document
+from holisticbias.source.document import LOADER, read_document
 from holisticbias.source.findings import render_findings
 from holisticbias.source.folder import kind_of, shown_path
 from holisticbias.terms.entries import Entry
@@ -19,7 +20,7 @@ from holisticbias.terms.file_kinds import ENTRY_TYPES, MODELS, Kind, entries_key
 MAX_FLOW = 120
 MAX_FOLDED = 190
 """Longest list, and longest mapping, on one line."""
-_SCANNER = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
+Node: TypeAlias = CommentedMap | CommentedSeq
 _LISTS = ("sources", "not_with", "terms", "words", "descriptors", "these", "those")
 
 
@@ -47,7 +48,7 @@ def read_editable(text: str) -> CommentedMap:
     return root
 
 
-def nodes(node: CommentedMap | CommentedSeq) -> Iterator[CommentedMap | CommentedSeq]:
+def nodes(node: Node) -> Iterator[Node]:
     """A mapping or list of a file, and those in it."""
     yield node
     for part in node.values() if isinstance(node, CommentedMap) else node:
@@ -162,7 +163,7 @@ def _lines_of_texts(text: str) -> set[int]:
     """Numbers of the lines that continue a text of several lines, in which blank lines have a meaning."""
     return {
         number
-        for token in pyyaml.scan(text, Loader=_SCANNER)
+        for token in pyyaml.scan(text, Loader=LOADER)
         if isinstance(token, pyyaml.ScalarToken)
         for number in range(token.start_mark.line + 1, token.end_mark.line + (token.end_mark.column > 0))
     }
