@@ -1,20 +1,12 @@
 """``holisticbias assess``: record judgements of terms and specifications by reviewers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import counted, refuse_unused, write, write_changed
-
-if TYPE_CHECKING:
-    from holisticbias.terms.catalog import Catalog
-    from holisticbias.terms.entries import Assessment
 
 _JUDGEMENTS = ["accepted", "dispreferred", "polarizing"]
 
@@ -65,6 +57,8 @@ def command(
     """
     from holisticbias.contribute.authoring import check_edits, open_terms, write_edits
     from holisticbias.contribute.judging import read_judgements, record
+    from holisticbias.questions.adding import ask_judgement
+    from holisticbias.terms.entries import QUORUM, has_quorum
 
     if (entry_id is None) == (batch is None):
         raise click.UsageError("name an entry by its ID, or a file of judgements with --from.")
@@ -74,45 +68,16 @@ def command(
     if batch:
         judged = read_judgements(batch, terms.catalog, reviewer, options.today())
     else:
-        judged = _one_judgement(terms.catalog, str(entry_id), {**values, "reviewer": reviewer})
+        judged = ask_judgement(terms.catalog, str(entry_id), {**values, "reviewer": reviewer}, options.today())
     recorded, replaced = record(terms, judged)
     edits = terms.whole(recorded)
     after, _ = check_edits(terms.root, edits)
     write_changed(write_edits(edits))
     for judged_id, earlier in replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")
-    _print_waiting(after, judged, many=batch is not None)
-
-
-def _print_waiting(catalog: Catalog, judged: Iterable[str], *, many: bool) -> None:
-    """Say which of the judged entries need the judgement of a second reviewer."""
-    from holisticbias.terms.entries import QUORUM, has_quorum
-
-    after = {entry.id: entry for entry in catalog.judged}
-    quorum = [has_quorum(after[judged_id].judgements) for judged_id in judged]
-    if many:
-        waiting = quorum.count(False)
-        more = f"; a second reviewer is needed for {counted(waiting, 'entries')}" if waiting else ""
-        write(f"{counted(len(quorum), 'judgements')} recorded{more}.")
-    elif not all(quorum):
+    waiting = [entry for entry in after.judged if entry.id in judged and not has_quorum(entry.judgements)]
+    if batch:
+        more = f"; a second reviewer is needed for {counted(len(waiting), 'entries')}" if waiting else ""
+        write(f"{counted(len(judged), 'judgements')} recorded{more}.")
+    elif waiting:
         write(f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry.")
-
-
-def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) -> Mapping[str, Assessment]:
-    """The judgement of one entry; asks for what is missing. Its values are checked with the file that it goes into."""
-    from holisticbias.contribute.judging import JUDGED
-    from holisticbias.contribute.proposals import unknown_id
-    from holisticbias.errors import SourceError
-    from holisticbias.questions.questions import Questions
-    from holisticbias.terms.entries import Assessment
-
-    if entry_id not in {entry.id for entry in catalog.judged}:
-        raise SourceError(unknown_id(entry_id, catalog.judged, JUDGED))
-    ask = Questions(given, yes=False)
-    asked = {
-        "judgement": ask.choice("judgement", "Judgement", _JUDGEMENTS),
-        "reviewer": ask.text("reviewer", "Reviewer"),
-    }
-    usual = {"locale": "en-US", "date": options.today()}
-    chosen = {key: value for key, value in given.items() if value is not None}
-    return {entry_id: Assessment.model_construct(**{**usual, **chosen, **asked})}

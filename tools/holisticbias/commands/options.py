@@ -31,15 +31,10 @@ def output_format(*names: str) -> Callable[[C], C]:
     )
 
 
-def _field(
-    name: str, text: str, among: tuple[str, ...] = (), several: bool = False, denied: str | None = None
-) -> tuple[str, Callable[[Any], Any]]:
-    """A field of an entry and its option: one or ``several`` texts, or a truth with the name ``denied`` for false."""
-    option = f"--{name.replace('_', '-')}"
-    if denied is not None:
-        return name, click.option(f"{option}/--{denied}", default=None, help=text)
-    kind = click.Choice(among) if among else click.STRING
-    return name, click.option(option, name, type=kind, multiple=several, help=text)
+def _field(option: str, text: str, among: tuple[str, ...] = (), **settings: Any) -> tuple[str, Callable[[Any], Any]]:
+    """A field of an entry and its option, whose values are ``among`` these; ``settings`` are those of click."""
+    name, kind = option.partition("/")[0].replace("-", "_"), click.Choice(among) if among else None
+    return name, click.option(f"--{option}", name, type=kind, help=text, **settings)
 
 
 _FIELDS = (
@@ -50,30 +45,30 @@ _FIELDS = (
     _field("article", "Article of a term or noun, only if it differs from that by sound.", ("a", "an")),
     _field("plural", "Plural of a noun, or of a term that is not before the noun, if it differs."),
     _field(
-        "noun_gender", "Gender of the nouns that a term goes with.", ("any", "female", "male", "neutral", "nonbinary")
+        "noun-gender", "Gender of the nouns that a term goes with.", ("any", "female", "male", "neutral", "nonbinary")
     ),
     _field(
-        "without_noun",
+        "without-noun/--with-noun",
         "Whether a term before the noun, or a template, can do without a noun, as in 'I'm Deaf.'",
-        denied="with-noun",
+        default=None,
     ),
     _field("continuation", "Rest of the sentence that a prompt opens."),
     _field("subject", "Name or term in a prompt that is replaced before measuring, or none."),
     _field(
         "group",
         "Group of a prompt, by name; or a group of a specification, 'Stads: small things'. Can be repeated.",
-        several=True,
+        multiple=True,
     ),
     _field(
         "attributes",
         "Attributes of a specification, 'Small things: pebble, crumb'. Can be repeated.",
-        several=True,
+        multiple=True,
     ),
-    _field("opposite", "Opposite attributes of a specification, 'slow / quick'. Can be repeated.", several=True),
-    _field("slot", "Terms of a specification, 'stad / blicket'. Can be repeated.", several=True),
-    _field("template", "Template of a specification, with [T] and [A]. Can be repeated.", several=True),
-    _field("control", "Whether the words of a specification are invented.", denied="no-control"),
-    _field("entry_id", "The id; by default derived from the text."),
+    _field("opposite", "Opposite attributes of a specification, 'slow / quick'. Can be repeated.", multiple=True),
+    _field("slot", "Terms of a specification, 'stad / blicket'. Can be repeated.", multiple=True),
+    _field("template", "Template of a specification, with [T] and [A]. Can be repeated.", multiple=True),
+    _field("control/--no-control", "Whether the words of a specification are invented.", default=None),
+    _field("entry-id", "The id; by default derived from the text."),
     _field("from", "Id of a source in sources.yaml; by default 'contributors'."),
 )
 FIELDS = dict(_FIELDS)

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, get_args
 
 import click
 
 from holisticbias.contribute.authoring import Draft, OpenTerms, add_entry, check_edits, open_terms, write_edits
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.entry_text import Edit
+from holisticbias.contribute.judging import JUDGED
+from holisticbias.contribute.proposals import unknown_id
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.questions.prompts import ask_prompt
@@ -17,6 +20,8 @@ from holisticbias.questions.specifications import ask_specification
 from holisticbias.questions.terms import ask_noun, ask_template, ask_term
 from holisticbias.source.findings import Finding, in_words
 from holisticbias.terminal import counted, refuse_unused, write, write_changed
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Assessment, Judgement
 
 KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
     "term": ask_term,
@@ -98,6 +103,22 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
         return False
     write_changed(write_edits(edits))
     return True
+
+
+def ask_judgement(
+    catalog: Catalog, entry_id: str, given: Mapping[str, str | None], today: str
+) -> Mapping[str, Assessment]:
+    """The judgement of one entry; asks for what is missing. Its values are checked with the file that it goes into."""
+    if entry_id not in {entry.id for entry in catalog.judged}:
+        raise SourceError(unknown_id(entry_id, catalog.judged, JUDGED))
+    ask = Questions(given, yes=False)
+    asked = {
+        "judgement": ask.choice("judgement", "Judgement", list(get_args(Judgement))),
+        "reviewer": ask.text("reviewer", "Reviewer"),
+    }
+    usual: dict[str, Any] = {"locale": "en-US", "date": today}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    return {entry_id: Assessment.model_construct(**{**usual, **chosen, **asked})}
 
 
 def _print_warnings(findings: Iterable[Finding]) -> None:

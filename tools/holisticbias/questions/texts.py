@@ -13,6 +13,7 @@ from holisticbias.contribute.proposals import (
     instead,
     objections,
     propose_article,
+    propose_plural,
     same_entries,
     same_phrase,
     similar_terms,
@@ -23,9 +24,11 @@ from holisticbias.rules.validate import term_fault
 from holisticbias.rules.wording import article_by_sound, corrected
 from holisticbias.terminal import write
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Entry, Position
 from holisticbias.terms.grammar import article as by_sound
 from holisticbias.terms.grammar import as_written
 
+_VALUES = {"text": "The text", "continuation": "The continuation", "subject": "The subject, or none"}
 _OF_A_TEXT = (
     "clean-text", "latin-letters", "sentence-mark", "clause", "capital", "article-written", "article-sound",
 )  # fmt: skip
@@ -120,3 +123,22 @@ def _add_nothing() -> NoReturn:
     """End the command, because the user decided against a new entry."""
     write("Nothing was written.")
     raise click.exceptions.Exit(0)
+
+
+def ask_values(ask: Questions, entry: Entry) -> dict[str, str | None]:
+    """Ask for the texts that the entry has, and for an article that the new text needs; options change the others."""
+    if ask.yes:
+        raise click.UsageError("name what changes: --text, --plural, --article or another option.")
+    keys = type(entry).model_fields
+    if "plural" not in keys:
+        asked = {key: question for key, question in _VALUES.items() if key in keys}
+        return {key: ask.text(key, question, getattr(entry, key) or "none") for key, question in asked.items()}
+    text, written = ask_text(ask, "The text", entry.text)
+    values: dict[str, str | None] = {"text": text}
+    position: Position = getattr(entry, "position", "standalone")
+    plural = getattr(entry, "plural", None)
+    if text != entry.text:
+        plural = propose_plural(text, position)
+        values["article"] = None if position == "after" else ask_article(ask, text, written)
+    values["plural"] = ask.text("plural", "The plural, or none if it does not differ", plural or "none")
+    return values
