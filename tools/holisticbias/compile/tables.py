@@ -13,20 +13,14 @@ from holisticbias.compile.table_forms import FORMS, Rows, entry_rows, table_form
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, ArticleRule, Entry
-from holisticbias.terms.file_kinds import COMPANIONS, TERMS, CompanionFile, SpecificationFile, TermFile
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS, CompanionFile, SpecificationFile, TermFile, entries_key
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import AttributeSet, Specification, TargetGroup
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
 from holisticbias.terms.versions import version_key
 
-KINDS = {
-    "descriptors": "descriptor",
-    "nouns": "noun",
-    "templates": "template",
-    "collections": "group",
-    "prompts": "prompt",
-    "specifications": "specification",
-}
+KINDS = {kind: entries_key(kind).removesuffix("s") for kind in (*TERMS, *COMPANIONS)}
+"""The name of an entry of each kind of file."""
 KINDS_OF_TERMS = tuple(KINDS[name] for name in TERMS)
 _NOT_DETAILS = {"id", "text", *OF_VERSIONS, *SUPPORT}
 _HISTORY = table_form(

@@ -9,7 +9,6 @@ from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES
 from holisticbias.terms.entries import Descriptor, Template
-from holisticbias.terms.file_kinds import GROUP_KEYS
 
 _CLOSE = 0.75  # likeness of two names that one can take for each other
 
@@ -64,7 +63,7 @@ def id_place(repository: Repository) -> Problems:
 )
 def unique_file(repository: Repository) -> Problems:
     named: list[tuple[Located[Any], str, str]] = [
-        *((f, GROUP_KEYS[f.record.kind][-1], f.record.group) for f in repository.with_entries),
+        *((f, f.record.keys[-1], f.record.group) for f in repository.with_entries),
         *((f, "version", f.record.version) for f in repository.releases),
         *((f, "subset", f.record.subset) for f in repository.subsets),
     ]
@@ -86,7 +85,7 @@ def close_name(repository: Repository) -> Problems:
         files: tuple[EntryFile, ...] = getattr(repository, name)
         known = [f.record.prefix for f in files if not _is_begun(f, published)]
         for file in (f for f in files if _is_begun(f, published)):
-            kind, key, group = file.record.kind, GROUP_KEYS[file.record.kind][-1], file.record.prefix
+            kind, key, group = file.record.kind, file.record.keys[-1], file.record.prefix
             others = [f.record.prefix for f in files if f is not file]
             close = difflib.get_close_matches(group, known or others, n=1, cutoff=_CLOSE)
             if close and close[0] != group:

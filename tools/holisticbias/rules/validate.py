@@ -51,7 +51,7 @@ def _check(repository: Repository, published: Iterable[Finding] = ()) -> Iterato
     """The findings of all rules whose files could be read, and those of published versions, except waived findings."""
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
     found += published
-    return (f for f in apply_waivers(repository, found, _broken_by) if not RULES[f.rule].needs & repository.unread)
+    return (f for f in apply_waivers(repository, found, RULES) if not RULES[f.rule].needs & repository.unread)
 
 
 def term_fault(keys: Mapping[str, Value], rules: Collection[str]) -> str | None:
@@ -61,12 +61,6 @@ def term_fault(keys: Mapping[str, Value], rules: Collection[str]) -> str | None:
     repository, findings = parse_files([SourceFile("descriptors", document)])
     found = (*findings, *(f for f in _check(repository) if f.rule in rules))
     return in_words(found[0]) if found else None
-
-
-def _broken_by(repository: Repository, rule_id: str) -> set[str]:
-    """The ids of the entries that break a rule."""
-    rule = RULES.get(rule_id)
-    return {f.entry for f in rule.findings(repository)} if isinstance(rule, CheckedRule) else set()
 
 
 @collector_paused()

@@ -1,10 +1,10 @@
 """Waivers for entries that are older than a rule that they break, and rules on the list of waivers."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from holisticbias.rules.check import WITH_ENTRIES
+from holisticbias.rules.check import WITH_ENTRIES, CheckedRule
 from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import Located, Repository
 from holisticbias.terms.catalog import FILES
@@ -25,14 +25,8 @@ WAIVER_NEW = Rule(
 )
 
 
-BrokenBy = Callable[[Repository, str], set[str]]
-
-
-def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by: BrokenBy) -> Iterator[Finding]:
-    """Yield findings without a waiver, then findings about the waivers themselves.
-
-    ``broken_by`` returns the ids of the entries of a repository that break a rule.
-    """
+def apply_waivers(repository: Repository, findings: Iterable[Finding], rules: Mapping[str, Rule]) -> Iterator[Finding]:
+    """Yield findings without a waiver, then findings about the waivers themselves; ``rules`` has all rules by id."""
     waivers = [
         (file, rule, k, entry)
         for file in repository.waivers
@@ -52,8 +46,9 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by
         if entry not in published:
             yield WAIVER_NEW.finding(file.problem(keys, f"{entry!r} is not in a published version.", entry))
         elif (rule, entry) not in used and entry not in repository.left_out:
-            broken = broken_by(_before_retirements(repository), rule)
-            if entry not in broken:
+            checked = rules.get(rule)
+            found = checked.findings(_before_retirements(repository)) if isinstance(checked, CheckedRule) else ()
+            if entry not in {finding.entry for finding in found}:
                 message = f"{entry!r} does not break the rule {rule!r}."
                 yield WAIVER_STALE.finding(file.problem(keys, message, entry))
 

@@ -68,16 +68,12 @@ def _github_line(finding: Finding) -> str:
     place = f"file={_property(one_line(finding.path))},line={finding.line},col={finding.column}"
     entry = f"[{finding.entry}] " if finding.entry else ""
     page = rule_link(finding.rule)
-    message = _data(one_line(f"{entry}{finding.message} Fix: {finding.fix} See {page}"))
+    message = one_line(f"{entry}{finding.message} Fix: {finding.fix} See {page}").replace("%", "%25")
     return f"::{finding.level} {place},title={_property(finding.rule)}::{message}"
 
 
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return text.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
 
 
 Place = tuple[int, int]

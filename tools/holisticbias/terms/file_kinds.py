@@ -76,7 +76,6 @@ class GroupFile(Record):
 
     kind: ClassVar[Kind]
     keys: ClassVar[tuple[str, ...]]
-    entry_type: ClassVar[type[Entry]]
     shared_keys: ClassVar[tuple[str, ...]] = ()
 
     sources: tuple[Source, ...] = Field((), description="sources of new entries that sources.yaml does not list yet")
@@ -117,7 +116,6 @@ class DescriptorFile(GroupFile):
 
     kind = "descriptors"
     keys = ("axis",)
-    entry_type = Descriptor
 
     axis: Key
     label: Text
@@ -130,7 +128,6 @@ class NounFile(GroupFile):
 
     kind = "nouns"
     keys = ("gender",)
-    entry_type = Noun
 
     gender: Gender
     label: Text
@@ -147,7 +144,6 @@ class TemplateFile(GroupFile):
 
     kind = "templates"
     keys = ("family",)
-    entry_type = Template
 
     family: Key
     label: Text
@@ -163,7 +159,6 @@ class CollectionFile(GroupFile):
 
     kind = "collections"
     keys = ("collection",)
-    entry_type = Group
     shared_keys = ("prompt_words", "term_within", "least_words")
 
     collection: Key
@@ -179,7 +174,6 @@ class PromptFile(GroupFile):
 
     kind = "prompts"
     keys = ("collection", "domain")
-    entry_type = Prompt
     shared_keys = ("label",)
 
     domain: Key
@@ -193,7 +187,6 @@ class SpecificationFile(GroupFile):
 
     kind = "specifications"
     keys = ("family",)
-    entry_type = Specification
 
     family: Key
     label: Text
@@ -208,7 +201,9 @@ TERMS: tuple[Kind, ...] = tuple(file.kind for file in get_args(TermFile))
 COMPANIONS: tuple[Kind, ...] = tuple(file.kind for file in get_args(CompanionFile))
 GROUP_KEYS: Mapping[Kind, tuple[str, ...]] = {file.kind: file.keys for file in GROUP_FILES}
 """The keys that say which group of entries a file has."""
-ENTRY_TYPES: Mapping[Kind, type[Entry]] = {file.kind: file.entry_type for file in GROUP_FILES}
+ENTRY_TYPES: Mapping[Kind, type[Entry]] = {
+    file.kind: get_args(file.model_fields[entries_key(file.kind)].annotation)[0] for file in GROUP_FILES
+}
 
 
 class SourcesFile(Record):
