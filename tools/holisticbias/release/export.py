@@ -51,11 +51,11 @@ def export_lm_eval(release: Release, out: Path) -> int:
     """Write a task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
     with new_folder(out, lambda old: (old / _MARK).is_file()) as folder:
         rows = write_lines(folder / "sentences.jsonl", _rows(release))
-        for name, source in ((f"{TASK}.yaml", "task.yaml"), ("README.md", "task.md")):
+        named = {f"{TASK}.yaml": "task.yaml", "README.md": "task.md", f"{TASK}_data.py": "task_data.txt"}
+        for name, source in named.items():
             text = (_LM_EVAL / source).read_text("utf-8")
             made = text.replace("(VERSION)", release.version).replace("(DIGEST)", release.digest)
             (folder / name).write_text(made, "utf-8")
-        (folder / f"{TASK}_data.py").write_text(_LM_EVAL_DATA, "utf-8")
         (folder / _MARK).write_text(json.dumps({"version": release.version, "digest": release.digest}), "utf-8")
     return rows
 
@@ -104,16 +104,3 @@ def _json_line(row: dict[str, object]) -> str:
     except ValueError:  # JSON has no NaN and no infinity, and strict readers refuse them
         written = json.dumps(row, default=str)
         return json.dumps(json.loads(written, parse_constant=lambda _: None), ensure_ascii=False) + "\n"
-
-
-_LM_EVAL_DATA = '''"""Loads the sentences next to this file."""
-
-from pathlib import Path
-
-import datasets
-
-
-def load(**_):
-    file = Path(__file__).with_name("sentences.jsonl")
-    return datasets.DatasetDict({"test": datasets.Dataset.from_json(str(file))})
-'''
