@@ -99,9 +99,25 @@ def test_a_file_of_new_entries_with_a_fault(repository: Path, name: str, text: s
         ("hobby", "axis-order", "The axis 'hobby' is new: intersections.yaml does not have it."),
     ],
 )
-def test_a_new_axis(repository: Path, axis: str, rule: str, message: str) -> None:
+@pytest.mark.parametrize("folder", [".", "descriptors"])
+def test_a_new_axis(
+    repository: Path, axis: str, rule: str, message: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository / folder)
     text = NEW.replace("AXIS", f"{axis}\nlabel: New").replace("ability", axis).replace("    bucket: auditory\n", "")
     (repository / "descriptors" / f"{axis}.yaml").write_text(text, "utf-8")
     found = [(f.rule, f.message, f.level) for f in validate_paths([repository])]
     assert (rule, message) in [one[:2] for one in found]
     assert {level for known, _, level in found if known == rule} == {"error" if rule == "close-name" else "warning"}
+
+
+@pytest.mark.parametrize("folder", ["descriptors", "descriptors/new", "releases"])
+def test_files_are_read_alike_from_each_folder(
+    with_brave: Path, repository: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(with_brave / folder)
+    assert validate_paths([with_brave]) == ()
+    monkeypatch.chdir(repository / "releases")
+    Path("next.yaml").rename("0.9.0.yaml")
+    found = {(f.path, f.rule) for f in validate_paths([repository])}
+    assert ("0.9.0.yaml", "version-file") in found

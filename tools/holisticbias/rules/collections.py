@@ -6,7 +6,6 @@ from holisticbias.rules.check import Faults, Problems, rule
 from holisticbias.source.records import Repository
 from holisticbias.terms.anonymise import Named, finds_form, replace_subject
 from holisticbias.terms.prompt_entries import Group, Prompt
-from holisticbias.terms.versions import holds
 
 # a sentence that ends inside a text: "it rained. Then", but not "Dr. Vell" or "J. Vell"
 _ENDS_INSIDE = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|vs))(?<!\b(?:Mrs))[.!?]['\")]*\s+['\"(]*[A-Z0-9]")
@@ -79,8 +78,7 @@ def known_group(repository: Repository) -> Problems:
                 message = f"The group {group.id!r} is of the domain {group.domain!r}."
                 yield file.entry_problem(i, ("group",), message)
             else:
-                without = [v for v in versions if holds(v, prompt.since, prompt.until)]
-                without = [v for v in without if not holds(v, group.since, group.until)]
+                without = [v for v in versions if prompt.is_in(v) and not group.is_in(v)]
                 if without:
                     yield file.entry_problem(i, ("group",), f"Version {without[0]} has no group {group.id!r}.")
 

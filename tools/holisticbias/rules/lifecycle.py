@@ -1,13 +1,14 @@
 """Rules on the versions in which entries are added, changed and retired, and on the judgements that retire them."""
 
-from pathlib import PurePath
+from pathlib import Path
 
 from holisticbias.rules.check import WITH_ENTRIES, Faults, Problems, rule, stated_texts
+from holisticbias.source.folder import folder_kind
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import QUORUM, Entry, Judged, has_quorum
 from holisticbias.terms.file_kinds import COMPANIONS, TERMS
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
-from holisticbias.terms.versions import holds, version_key
+from holisticbias.terms.versions import version_key
 
 
 @rule(
@@ -30,8 +31,8 @@ def known_version(repository: Repository) -> Problems:
 )
 def version_file(repository: Repository) -> Problems:
     for file in repository.releases:
-        path = PurePath(file.document.path)
-        if path.parent.name == "releases" and path.name != f"{file.record.version}.yaml":
+        path = Path(file.document.path)
+        if "releases" in folder_kind(path) and path.name != f"{file.record.version}.yaml":
             yield file.problem(("version",), f"The file {path.name} says that it is version {file.record.version}.")
 
 
@@ -82,17 +83,14 @@ def version_layout(repository: Repository) -> Problems:
 
 def _has_forms(repository: Repository, version: str) -> bool:
     files: tuple[EntryFile, ...] = (*repository.collections, *repository.specifications)
-    entries = (e for file in files for e in file.record.entries if holds(version, e.since, e.until))
+    entries = (e for file in files for e in file.record.entries if e.is_in(version))
     return any(getattr(entry.at(version), "forms", None) for entry in entries)
 
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:
     """The kinds that have an entry in a version."""
-    return {
-        file.record.kind
-        for file in repository.with_entries
-        if any(holds(version, e.since, e.until) for e in file.record.entries)
-    }
+    files = repository.with_entries
+    return {file.record.kind for file in files if any(e.is_in(version) for e in file.record.entries)}
 
 
 @rule(

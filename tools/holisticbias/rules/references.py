@@ -1,11 +1,11 @@
 """Rules on ids, and on keys that refer to other files."""
 
 import difflib
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule, stated_texts
-from holisticbias.source.folder import FOLDERS, is_new
+from holisticbias.source.folder import folder_kind, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES
 from holisticbias.terms.entries import Descriptor, Template
@@ -109,7 +109,7 @@ def axis_order(repository: Repository) -> Problems:
 
 def _is_begun(file: EntryFile, published: frozenset[str]) -> bool:
     """Whether a file in a folder of terms begins a group: no published version has an entry of it."""
-    if PurePath(file.document.path).parent.name not in FOLDERS or not published:
+    if not folder_kind(Path(file.document.path)) or not published:
         return False
     return not any(entry.id in published for entry in file.record.entries)
 

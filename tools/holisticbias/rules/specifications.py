@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from holisticbias.rules.check import Faults, Problems, repeated, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import MADE_UP, Descriptor
+from holisticbias.terms.entries import MADE_UP
 from holisticbias.terms.specification_entries import Specification, is_stem, term_key, wrong_forms
-from holisticbias.terms.versions import holds
 
 
 @rule(
@@ -175,16 +174,13 @@ def descriptor_of_slot(repository: Repository) -> Problems:
                 fix = "write the ids of descriptors under descriptors:, and no words beside them"
                 yield file.entry_problem(i, keys, f"{term!r} is the id of a descriptor, not a word.", fix)
         missing: dict[str, tuple[Keys, str]] = {}
-        for version in (v for v in versions if holds(v, entry.since, entry.until)):
+        for version in filter(entry.is_in, versions):
             for keys, name in _slot_values(entry.at(version), "descriptors"):
-                if name not in repository.left_out and not _has(known.get(name), version):
+                has_it = name in known and known[name].is_in(version)
+                if name not in repository.left_out and not has_it:
                     missing.setdefault(name, (keys, version))
         for name, (keys, version) in missing.items():
             yield file.entry_problem(i, keys, f"Version {version} has no descriptor {name!r}.")
-
-
-def _has(descriptor: Descriptor | None, version: str) -> bool:
-    return descriptor is not None and holds(version, descriptor.since, descriptor.until)
 
 
 @rule(

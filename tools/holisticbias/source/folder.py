@@ -97,8 +97,8 @@ def is_yaml(path: PurePath) -> bool:
 
 def is_new(path: PurePath | str) -> bool:
     """Whether a file has new entries of a group, such as ``descriptors/new/ability.with-a-stoma.yaml``."""
-    parents = PurePath(path).parents
-    return len(parents) > 2 and parents[0].name == NEW and parents[1].name in FOLDERS
+    parents = Path(path).absolute().parents  # the path that messages show begins in the current folder
+    return len(parents) > 1 and parents[0].name == NEW and parents[1].name in FOLDERS
 
 
 def shown_path(path: Path) -> str:
@@ -117,5 +117,5 @@ def kind_of(path: Path, document: Document) -> Kind:
 
 def folder_kind(path: Path) -> tuple[Kind, ...]:
     """The kind of a file by its folder; empty if its folder is not one of a folder of terms."""
-    folder = path.parent.parent if is_new(path) else path.parent
+    folder = path.absolute().parents[1 if is_new(path) else 0]
     return tuple(kind for kind in FOLDERS if kind == folder.name)

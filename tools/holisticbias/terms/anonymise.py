@@ -81,22 +81,16 @@ def _with_plural(name: str) -> Replacement:
     return lambda found: name + found["plural"].lower()
 
 
-@lru_cache(4096)
 def _term(subject: str) -> re.Pattern[str] | None:
     """The pattern of a term's mentions, and of a plural term's singular; None if it has no words."""
-    words = split_name(subject)
-    if not words:
-        return None
-    singular = _PLURAL.sub("", words[-1])
-    own = written(words)
-    either = own if singular == words[-1] else f"(?:{own}|{written([*words[:-1], singular])})"
-    return re.compile(f"{BEFORE}{either}(?P<plural>s?){AFTER}", re.IGNORECASE)
+    words = " ".join(split_name(subject))
+    return _forms((words, _PLURAL.sub("", words)))
 
 
-@lru_cache(1024)
+@lru_cache(8192)
 def _forms(forms: tuple[str, ...]) -> re.Pattern[str] | None:
     """The pattern of the mentions of any form, the longest first; None if no form has words."""
-    split = map(split_name, sorted(forms, key=len, reverse=True))
+    split = map(split_name, dict.fromkeys(sorted(forms, key=len, reverse=True)))
     found = "|".join(written(words) for words in split if words)
     return re.compile(f"{BEFORE}(?:{found})(?P<plural>s?){AFTER}", re.IGNORECASE) if found else None
 

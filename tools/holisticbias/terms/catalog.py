@@ -9,15 +9,11 @@ from holisticbias.terms import file_kinds
 from holisticbias.terms.entries import Descriptor, Entry, Judged, Template
 from holisticbias.terms.grammar import as_written
 from holisticbias.terms.version_files import ReleaseFile
-from holisticbias.terms.versions import holds, version_key
+from holisticbias.terms.versions import version_key
 
 FILES: Mapping[file_kinds.Kind, str] = {
-    "descriptors": "axes",
-    "nouns": "genders",
-    "templates": "families",
-    "collections": "collections",
-    "prompts": "prompts",
-    "specifications": "specifications",
+    **dict(zip(file_kinds.TERMS, ("axes", "genders", "families"), strict=True)),
+    **{kind: str(kind) for kind in file_kinds.COMPANIONS},
 }
 """The field of a catalog with the files of each kind that has entries."""
 
@@ -117,7 +113,7 @@ class Catalog:
     def at(self, version: str) -> "Catalog":
         """The catalog with the entries of one version, worded as then."""
         self.release(version)
-        whole = self.changed(lambda entry: entry.at(version) if holds(version, entry.since, entry.until) else None)
+        whole = self.changed(lambda entry: entry.at(version) if entry.is_in(version) else None)
         files: dict[str, Any] = {name: tuple(f for f in getattr(whole, name) if f.entries) for name in FILES.values()}
         return replace(whole, **files)
 

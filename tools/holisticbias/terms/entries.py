@@ -104,6 +104,10 @@ class Entry(Record):
         cls.model_fields["history"] = FieldInfo.from_annotated_attribute(tuple[wording, ...], ())
         cls.model_rebuild(force=True)
 
+    def is_in(self, version: str) -> bool:
+        """Whether a version has the entry."""
+        return holds(version, self.since, self.until)
+
     def at(self, version: str) -> Self:
         """The entry as worded in a version."""
         later_first = sorted(self.history, key=lambda w: version_key(w.until), reverse=True)
