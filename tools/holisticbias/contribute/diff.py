@@ -1,6 +1,6 @@
 """Compare two versions of the terms: entries by id, and their sentences."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 CHANGES: tuple[Change, ...] = get_args(Change)
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
 _NOT_COMPARED = {"id", *OF_VERSIONS}
-_NOT_SAID = {*_NOT_COMPARED, *SUPPORT, "forms"}
+_NOT_SAID = {*SUPPORT, "forms"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,8 @@ def compare(old: Revision, new: Revision, samples: int = 10, not_compared: tuple
     before, after = old.catalog.at(old.version), new.catalog.at(new.version)
     rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
     entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
-    companions = tuple(_companion_counts(before, after))
+    kinds = {entry.id: file.kind for catalog in (before, after) for file, entry in catalog.entries()}
+    companions = tuple(_companion_counts(entries, kinds))
     changes = SentenceChanges((before, rules[0]), (after, rules[1]))
     templates = tuple(_counts(changes.by_template))
     added, changed, gone = (sum(getattr(count, kind) for count in templates) for kind in KINDS)
@@ -134,26 +135,18 @@ def _entries(catalog: Catalog) -> Iterator[tuple[str, tuple[str, Entry]]]:
         yield entry.id, (f"{place} ({shared})" if shared else place, entry)
 
 
-def _companion_counts(before: Catalog, after: Catalog) -> Iterator[SentenceCount]:
+def _companion_counts(changes: Iterable[EntryChange], kinds: Mapping[str, str]) -> Iterator[SentenceCount]:
     """Count the groups, prompts and specifications that differ; kinds without a difference are left out.
 
     An entry is changed if a key other than its sources, judgements and word forms differs, or a value that its file
-    gives it.
+    gives it. ``kinds`` has the kind of each entry.
     """
-    old, new = _said(before), _said(after)
     for kind in COMPANIONS:
-        was, now = ({key for key in said if key[0] == kind} for said in (old, new))
-        count = SentenceCount(kind, len(now - was), sum(old[key] != new[key] for key in was & now), len(was - now))
-        if count.added or count.changed or count.gone:
-            yield count
-
-
-def _said(catalog: Catalog) -> dict[tuple[str, str], object]:
-    return {
-        (file.kind, entry.id): (file.place, file.shared, entry.model_dump(exclude=_NOT_SAID))
-        for file in catalog.companions
-        for entry in file.entries
-    }
+        of_kind = [change for change in changes if kinds[change.id] == kind]
+        added, gone = (sum(c.change == what for c in of_kind) for what in ("added", "retired"))
+        changed = {c.id for c in of_kind for key, _, _ in c.fields if key not in _NOT_SAID}
+        if added or changed or gone:
+            yield SentenceCount(kind, added, len(changed), gone)
 
 
 def _field_changes(old_group: str, old: Entry, group: str, new: Entry) -> Iterator[EntryChange]:

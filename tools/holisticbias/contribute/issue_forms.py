@@ -65,7 +65,10 @@ class FormQuestion(Record):
 
 
 class IssueForm(Record):
-    """A form that GitHub shows when a user opens an issue; ``proposes`` is the kind of entry that it proposes."""
+    """A form that GitHub shows when a user opens an issue.
+
+    ``proposes`` is the kind of entry that it proposes; of a report, ``next`` says what happens next.
+    """
 
     file: str
     name: str
@@ -73,6 +76,7 @@ class IssueForm(Record):
     label: str
     questions: tuple[FormQuestion, ...]
     proposes: str = ""
+    next: str = ""
 
 
 _CONTENT = yaml.safe_load(files(__package__).joinpath("forms.yaml").read_text("utf-8"))

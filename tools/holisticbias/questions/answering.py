@@ -57,17 +57,6 @@ EDIT = (
     "Edit the text of the issue (**...**, then **Edit**) and leave the headings as they are. This answer is then "
     "written again."
 )
-_NEXT = {
-    "report-term": (
-        "A maintainer asks reviewers who know the term. Their judgements are recorded with a date, and the term stays "
-        "in the data or is retired by the [rules for retiring]({retire})."
-    ),
-    "report-grammar": (
-        "A maintainer corrects the entry for the next version; published versions do not change. You can do it "
-        "yourself: [change an entry]({retire})."
-    ),
-    "dispute-placement": "Reviewers of both axes discuss it here. A maintainer then runs `holisticbias move`.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +119,7 @@ def _sections(terms: OpenTerms, issue: Issue, folder: Path | None) -> Iterator[s
     if form.proposes:
         yield from _proposal(terms, issue, answers, folder)
     else:
-        yield from _report(terms, form.file, answers)
+        yield from _report(terms, form, answers)
 
 
 def _refused(reason: str) -> Iterator[str]:
@@ -176,7 +165,7 @@ def _proposal(terms: OpenTerms, issue: Issue, answers: Mapping[str, str], folder
         write_files(texts | _pull_request(folder, entry_id, issue, answers))
 
 
-def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator[str]:
+def _report(terms: OpenTerms, form: IssueForm, answers: Mapping[str, str]) -> Iterator[str]:
     """The answer to a report of an entry: the entry, its judgements, and what happens next."""
     catalog, named = terms.catalog, answers.get("Entry", "")
     found = list(catalog.named(named))
@@ -198,7 +187,7 @@ def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator
         known = ", ".join(code(entry.id) for _, entry in catalog.named(better))
         said = f"in the data as {known}." if known else "not in the data yet: please propose it in its own issue."
         yield f"The better term {code(better)} is {said}"
-    yield _NEXT[form].format(retire=f"{file_link('CONTRIBUTING.md')}#change-an-entry")
+    yield form.next.format(retire=f"{file_link('CONTRIBUTING.md')}#change-an-entry")
 
 
 def _duplicates(terms: OpenTerms, text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.entry_text import Field
@@ -14,6 +15,8 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.grammar import as_name, as_written
 from holisticbias.terms.specification_entries import Specification, pronoun_form, pronoun_gender
 
+Part = dict[str, Any]
+"""The keys and values of a part of a specification."""
 _FORM = re.compile(r"([a-z][a-z0-9_]*):\s*(.*)")
 _MISSING = ("", "-", "null")
 _VALENCE = re.compile(r"(.*?)\s*(?:\((negative|positive)\))?")
@@ -46,12 +49,12 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
     asked = "Sets of attributes, each as 'Small things: pebble, crumb'; (negative) or (positive) after the name if so."
     attributes = ask.lines("attributes", asked, read_attributes, 1)
     opposites: list[list[str]] = []
-    if {"negative", "positive"} <= {str(chosen.get("valence")) for chosen in attributes}:
+    if {"negative", "positive"} <= {chosen.get("valence") for chosen in attributes}:
         asked = "Pairs of a negative and a positive attribute that replace each other, as 'slow / quick'."
         opposites = ask.lines("opposite", asked, lambda line: read_opposite(line, attributes))
     asked = "Groups, each with the attributes of its stereotype, as 'Stads: small things'; (held out) at the end if so."
     groups = ask.lines("group", asked, lambda line: read_group(line, attributes), 2)
-    names = " / ".join(str(group["label"]) for group in groups)
+    names = " / ".join(group["label"] for group in groups)
     asked = (
         f"Terms that take the same place in a sentence, as '{names}', or 'plural: stads / blickets' if they are not "
         "nouns in the singular. Write - for a missing term."
@@ -73,7 +76,7 @@ def _show(terms: OpenTerms, entry: Mapping[str, Field]) -> None:
         print_lines(made.text, specification_lines(made, {d.id: d.text for d in terms.catalog.descriptors}))
 
 
-def read_attributes(line: str) -> dict[str, Field]:
+def read_attributes(line: str) -> Part:
     """A set of attributes from ``Small things: pebble, crumb``; raises ``SourceError``.
 
     ``Slow things (negative): ...`` and ``(positive)`` give the valence.
@@ -83,11 +86,11 @@ def read_attributes(line: str) -> dict[str, Field]:
     terms = [term.strip() for term in listed.split(",") if term.strip()]
     if not label or not terms:
         raise SourceError("write a name, a colon and the words: Small things: pebble, crumb")
-    made: dict[str, Field] = {"name": propose_key(label), "label": label, "terms": terms}
+    made: Part = {"name": propose_key(label), "label": label, "terms": terms}
     return made | ({"valence": valence} if valence else {})
 
 
-def read_group(line: str, attributes: Sequence[Mapping[str, Field]]) -> dict[str, Field]:
+def read_group(line: str, attributes: Sequence[Part]) -> Part:
     """A group from ``Stads: small things``, or from ``Stads`` without a stereotype; raises ``SourceError``.
 
     ``attributes`` are the sets of attributes; the stereotype is the label or the name of one of them. A line that ends
@@ -97,32 +100,27 @@ def read_group(line: str, attributes: Sequence[Mapping[str, Field]]) -> dict[str
     label, colon, wanted = (part.strip() for part in kept.partition(":"))
     if not label:
         raise SourceError("write the name of the group, and with a colon the attributes of its stereotype")
-    group: dict[str, Field] = {"name": propose_key(label), "label": label}
+    group: Part = {"name": propose_key(label), "label": label}
     group |= {"held_out": True} if kept != line.strip() else {}
     if not colon:
         return group
     for chosen in attributes:
-        if as_written(wanted).casefold() in (str(chosen["name"]), str(chosen["label"]).casefold()):
+        if as_written(wanted).casefold() in (chosen["name"], chosen["label"].casefold()):
             return group | {"stereotype": chosen["name"]}
-    known = ", ".join(str(chosen["label"]) for chosen in attributes)
+    known = ", ".join(chosen["label"] for chosen in attributes)
     raise SourceError(f"no attributes have the name {wanted!r}; write one of: {known}")
 
 
-def read_opposite(line: str, attributes: Sequence[Mapping[str, Field]]) -> list[str]:
+def read_opposite(line: str, attributes: Sequence[Part]) -> list[str]:
     """A pair of a negative and a positive attribute from ``slow / quick``; raises ``SourceError``."""
     pair = [part.strip() for part in line.split("/")]
-    known = {v: [t for a in attributes if a.get("valence") == v for t in _listed(a)] for v in ("negative", "positive")}
+    known = {v: [t for a in attributes if a.get("valence") == v for t in a["terms"]] for v in ("negative", "positive")}
     if len(pair) != 2 or pair[0] not in known["negative"] or pair[1] not in known["positive"]:
         raise SourceError("write a negative attribute, / and a positive attribute, both from the sets above")
     return pair
 
 
-def _listed(attributes: Mapping[str, Field]) -> Sequence[Field]:
-    terms = attributes["terms"]
-    return terms if isinstance(terms, Sequence) and not isinstance(terms, str) else ()
-
-
-def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str, Field]:
+def read_slot(line: str, groups: int, descriptors: Collection[str]) -> Part:
     """A slot from ``he / she`` or ``determiner: his / her``, with a term for each group; ``-`` is a missing term.
 
     Ids of descriptors stand for their terms. The form of pronouns is found, and that of other terms is ``noun``.
@@ -143,9 +141,9 @@ def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str,
     return {"form": form or pronoun_form(terms) or "noun", "terms": terms}
 
 
-def read_template(line: str, slots: Sequence[Mapping[str, Field]]) -> str:
+def read_template(line: str, slots: Sequence[Part]) -> str:
     """A template; raises ``SourceError`` if it does not have each place once."""
-    found = wrong_places(line, [str(slot["form"]) for slot in slots])
+    found = wrong_places(line, [slot["form"] for slot in slots])
     if found is not None:
         forms = ", ".join(dict.fromkeys(f"[T:{slot['form']}]" for slot in slots))
         raise SourceError(f"write [T], or one of {forms}, once and [A] once; the places are: {found}")

@@ -20,7 +20,6 @@ _NAMES = (
     "specifications",
     "lifecycle",
     "published",
-    "waivers",
 )
 MODULES = (reading_rules, *(import_module(f"{__name__}.{name}") for name in _NAMES))
 RULES: Mapping[str, Rule] = {

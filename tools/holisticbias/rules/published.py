@@ -1,4 +1,4 @@
-"""Rules on published versions: their entries never change, which locks with a digest of each entry detect."""
+"""Rules on published versions: their entries never change, which locks detect, and may be older than a rule."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import OF_VERSIONS, Entry
-from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile
+from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, TermFile
 from holisticbias.terms.version_files import LockFile
 from holisticbias.terms.versions import version_key
 
@@ -67,15 +67,27 @@ def withdrawn_version(repository: Repository) -> Problems:
             yield file.problem(("withdrawn",), f"Version {file.record.version} is withdrawn, and not published.")
 
 
+WAIVER_STALE = Rule(
+    "waiver-stale",
+    asks="An entry with a waiver breaks the waived rule.",
+    fix="remove the waiver",
+    why="A waiver exempts an entry that was published before the rule existed. No waivers are added, so the list only "
+    "becomes shorter. A waiver stays when an entry is retired, because earlier versions still have the entry.",
+    needs=WITH_ENTRIES | {"intersections"},
+)
+WAIVER_NEW = Rule(
+    "waiver-new",
+    asks="Only entries of published versions have waivers.",
+    fix="correct the entry instead of waiving the rule",
+    needs=frozenset({"locks"}),
+)
+
+
 def published_findings(repository: Repository) -> Iterator[Finding]:
     """One finding for each entry that differs from a lock, for the newest version in which it differs."""
     catalog = repository.catalog()
     places = {entry.id: (file, i) for file, i, entry in repository.entries()}
-    files_of: dict[str, EntryFile] = {
-        **{f.record.axis: f for f in repository.axes},
-        **{f.record.place: f for f in repository.collections},
-        **{f.record.place: f for f in repository.prompts},
-    }
+    files_of = {_key_of(file.record): file for file in repository.with_entries}
     reported = set(repository.left_out)  # whether they changed is unknown until they can be read
     files = [f for f in repository.locks if f.record.version in catalog.versions]
     files.sort(key=lambda f: version_key(f.record.version), reverse=True)
@@ -140,16 +152,20 @@ def render_lock(locked: LockFile) -> str:
 
 def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
     for file in held.files:
-        name = file.prefix if isinstance(file, DescriptorFile) else file.place
         shared = file.label if isinstance(file, DescriptorFile) else file.shared
         if shared:
-            yield name, _digest(shared)
+            yield _key_of(file), _digest(shared)
         group = file.place if isinstance(file, CompanionFile) else file.group
         for entry in file.entries:
             if id(entry) not in known:
                 worded = entry.model_dump(exclude={*OF_VERSIONS} - {"since"}, exclude_defaults=True)
                 known[id(entry)] = entry, _digest([group, worded])
             yield entry.id, known[id(entry)][1]
+
+
+def _key_of(file: TermFile | CompanionFile) -> str:
+    """The key of what the entries of a file share."""
+    return file.prefix if isinstance(file, DescriptorFile) else file.place
 
 
 def _digest(value: object) -> str:

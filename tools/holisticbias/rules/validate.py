@@ -3,14 +3,15 @@
 import gc
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from holisticbias.errors import SourceError
 from holisticbias.inputs import path_of
 from holisticbias.rules import RULES
 from holisticbias.rules.check import CheckedRule
-from holisticbias.rules.published import published_findings
-from holisticbias.rules.waivers import apply_waivers
+from holisticbias.rules.published import WAIVER_NEW, WAIVER_STALE, published_findings
 from holisticbias.source.document import Document, Value, read_document
 from holisticbias.source.findings import Finding, in_words, render_findings
 from holisticbias.source.folder import (
@@ -23,8 +24,8 @@ from holisticbias.source.folder import (
     read_source,
     shown_path,
 )
-from holisticbias.source.records import Repository, parse_files
-from holisticbias.terms.catalog import Catalog
+from holisticbias.source.records import Located, Repository, parse_files
+from holisticbias.terms.catalog import FILES, Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS
 from holisticbias.terms.versions import NEXT
 
@@ -51,7 +52,7 @@ def _check(repository: Repository, published: Iterable[Finding] = ()) -> Iterato
     """The findings of all rules whose files could be read, and those of published versions, except waived findings."""
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
     found += published
-    return (f for f in apply_waivers(repository, found, RULES) if not RULES[f.rule].needs & repository.unread)
+    return (f for f in _apply_waivers(repository, found) if not RULES[f.rule].needs & repository.unread)
 
 
 def term_fault(keys: Mapping[str, Value], rules: Collection[str]) -> str | None:
@@ -61,6 +62,45 @@ def term_fault(keys: Mapping[str, Value], rules: Collection[str]) -> str | None:
     repository, findings = parse_files([SourceFile("descriptors", document)])
     found = (*findings, *(f for f in _check(repository) if f.rule in rules))
     return in_words(found[0]) if found else None
+
+
+def _apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings without a waiver, then findings about the waivers themselves."""
+    waivers = [
+        (file, rule, k, entry)
+        for file in repository.waivers
+        for rule, entries in file.record.waivers.items()
+        for k, entry in enumerate(entries)
+    ]
+    waived = {(rule, entry) for _, rule, _, entry in waivers}
+    published = repository.published
+    used: set[tuple[str, str]] = set()
+    for finding in findings:
+        if (finding.rule, finding.entry) in waived and finding.entry in published:
+            used.add((finding.rule, finding.entry))
+        else:
+            yield finding
+    for file, rule, k, entry in waivers:
+        keys = ("waivers", rule, k)
+        if entry not in published:
+            yield WAIVER_NEW.finding(file.problem(keys, f"{entry!r} is not in a published version.", entry))
+        elif (rule, entry) not in used and entry not in repository.left_out:
+            checked = RULES.get(rule)
+            found = checked.findings(_before_retirements(repository)) if isinstance(checked, CheckedRule) else ()
+            if entry not in {finding.entry for finding in found}:
+                message = f"{entry!r} does not break the rule {rule!r}."
+                yield WAIVER_STALE.finding(file.problem(keys, message, entry))
+
+
+def _before_retirements(repository: Repository) -> Repository:
+    """The repository as if no entry had been retired."""
+    entered: dict[str, Any] = {name: tuple(map(_unretired, getattr(repository, name))) for name in FILES.values()}
+    return replace(repository, **entered)
+
+
+def _unretired(file: Located[Any]) -> Located[Any]:
+    entries = (e.model_copy(update={"until": None}) for e in file.record.entries)
+    return replace(file, record=file.record.with_entries(entries))
 
 
 @collector_paused()
