@@ -65,34 +65,31 @@ def explain(text: str, error: yaml.MarkedYAMLError) -> Finding:
     stopped = error.problem_mark or error.context_mark
     is_json = text.lstrip().startswith("{")
     lines = text.split("\n")
-    found = _mistake(lines, stopped.line + 1, opened.line + 1 if opened else None) if stopped and not is_json else None
-    if found:
-        return found
+    if stopped and not is_json:
+        for found in _mistakes(lines, stopped.line + 1, opened.line + 1 if opened else None):
+            return found
     mark = opened or stopped
     _, rule, message, fix = next(known for known in _PLAIN if known[0] in str(error.problem))
     return rule.at((mark.line + 1, mark.column + 1) if mark else (1, 1), message, fix)
 
 
-def _mistake(lines: Sequence[str], stopped: int, opened: int | None) -> Finding | None:
-    """The likely mistake in lines that a parser refuses at one of them, counted from 1; None if it is not clear.
+def _mistakes(lines: Sequence[str], stopped: int, opened: int | None) -> Iterator[Finding]:
+    """The mistakes in lines that a parser refuses at one of them, counted from 1, the likeliest first.
 
     ``opened`` is the line of a quotation mark or bracket that is not closed.
     """
     for number, content in enumerate(lines, 1):
-        found = _anywhere(content[:_LONGEST], number)
-        if found:
-            return found
+        yield from _anywhere(content[:_LONGEST], number)
     first = max(1, stopped - _BEFORE)
     first = min(first, opened or first)
-    columns = {finding.line: finding for finding in wrong_columns(lines[:stopped])}
+    columns = {finding.line: [finding] for finding in wrong_columns(lines[:stopped])}
     texts = lines_of_texts(lines[:stopped])
     for number in (n for n in range(first, min(stopped, len(lines)) + 1) if n not in texts):
         content = lines[number - 1][:_LONGEST]
-        found = next(filter(None, (check(content, number) for check in _CHECKS)), None)
-        found = found or columns.get(number) or _not_a_key(content, number)
-        if found:
-            return found
-    return None
+        for check in _CHECKS:
+            yield from check(content, number)
+        yield from columns.get(number, ())
+        yield from _not_a_key(content, number)
 
 
 # what a parser reads as something else: a tab as a space, a part of a text as a comment or a name
@@ -101,7 +98,7 @@ def _mistake(lines: Sequence[str], stopped: int, opened: int | None) -> Finding 
 def tabs(text: str) -> Iterator[Finding]:
     """Tabs that indent a line, separate a key from its value, or end a line."""
     lines = enumerate(text.split("\n") if "\t" in text else (), 1)
-    return filter(None, (_tab(line, number) for number, line in lines))
+    return (found for number, line in lines for found in _tab(line, number))
 
 
 def hashes(text: str) -> Iterator[Finding]:
@@ -120,99 +117,91 @@ def anchors(text: str) -> Iterator[Finding]:
             yield YAML_QUOTES.at(offset_place(text, found.start(1)), message, _in_quotes(found.group()))
 
 
-def _anywhere(line: str, number: int) -> Finding | None:
+def _anywhere(line: str, number: int) -> Iterator[Finding]:
     if line[:1] in "<=>|" and _CONFLICT.match(line):
-        return YAML_CONFLICT.at((number, 1), f"The line is a mark of a merge conflict, {line[:7]!r}.")
+        yield YAML_CONFLICT.at((number, 1), f"The line is a mark of a merge conflict, {line[:7]!r}.")
     if line.startswith("```"):
-        return YAML_SYNTAX.at((number, 1), "The line is a mark of Markdown, '```'.", "delete the line")
-    return None
+        yield YAML_SYNTAX.at((number, 1), "The line is a mark of Markdown, '```'.", "delete the line")
 
 
-def _tab(line: str, number: int) -> Finding | None:
+def _tab(line: str, number: int) -> Iterator[Finding]:
     if "\t" not in line or len(line) > _LONGEST or line.lstrip().startswith("#"):
-        return None
+        return
     found = _TAB.search(line)
     if not found and not line.endswith("\t"):
-        return None
+        return
     place = line.index("\t", found.start()) if found else len(line.rstrip())
     where = (
         "before the first word" if not line[:place].strip() else "after the colon or dash" if found else "at the end"
     )
-    return YAML_TAB.at((number, place + 1), f"There is a tab {where}.")
+    yield YAML_TAB.at((number, place + 1), f"There is a tab {where}.")
 
 
-def _odd_space(line: str, number: int) -> Finding | None:
-    found = _ODD_SPACE.search(line)
-    if not found:
-        return None
-    message = f"There is the character U+{ord(found.group()):04X}, which looks like a space."
-    return YAML_SPACE.at((number, found.start() + 1), message, "write an ordinary space in its place")
+def _odd_space(line: str, number: int) -> Iterator[Finding]:
+    for found in _ODD_SPACE.finditer(line):
+        message = f"There is the character U+{ord(found.group()):04X}, which looks like a space."
+        yield YAML_SPACE.at((number, found.start() + 1), message, "write an ordinary space in its place")
 
 
-def _dash(line: str, number: int) -> Finding | None:
+def _dash(line: str, number: int) -> Iterator[Finding]:
     found = re.match(r"(\s*)-([a-z_]+:(?: .*|$))", line)
-    if not found:
-        return None
-    fix = f"write: - {_short(found[2])}"
-    return YAML_SPACE.at((number, len(found[1]) + 1), "There is no space after the dash.", fix)
+    if found:
+        fix = f"write: - {_short(found[2])}"
+        yield YAML_SPACE.at((number, len(found[1]) + 1), "There is no space after the dash.", fix)
 
 
-def _after_key(line: str, number: int) -> Finding | None:
+def _after_key(line: str, number: int) -> Iterator[Finding]:
     """A known key without a colon and a space after it."""
     found = _KEY.match(line)
     if not found or found["key"].lower() not in _known_keys():
-        return None
+        return
     key, rest = found["key"], found["rest"]
     place = number, len(found["start"]) + len(key) + 1
     if re.match(r":[^\s:]", rest):
-        return YAML_SPACE.at(place, f"There is no space after '{key}:'.", f"write: {key}: {_short(rest[1:].strip())}")
+        yield YAML_SPACE.at(place, f"There is no space after '{key}:'.", f"write: {key}: {_short(rest[1:].strip())}")
     other = re.match(r"\s*([=;\uff1a\ufe55]|:=|->|=>)\s*(.*)$", rest)
     if other:
         message = f"After {key!r} there is {other[1]!r} in place of ':'."
-        return YAML_SPACE.at(place, message, f"write: {key}: {_short(other[2])}")
+        yield YAML_SPACE.at(place, message, f"write: {key}: {_short(other[2])}")
     if re.match(r" +[^\s:]", rest) and ":" not in rest and line.startswith(" "):
-        return YAML_SPACE.at(place, f"There is no colon after {key!r}.", f"write: {key}: {_short(rest.strip())}")
-    return None
+        yield YAML_SPACE.at(place, f"There is no colon after {key!r}.", f"write: {key}: {_short(rest.strip())}")
 
 
-def _value(line: str, number: int) -> Finding | None:
+def _value(line: str, number: int) -> Iterator[Finding]:
     """A value that has to be in quotes, or whose quotes or brackets are wrong."""
     found = re.match(r"(\s*(?:- +)?[A-Za-z_]+: +)(\S.*)$", line)
     if not found:
-        return None
+        return
     value, column = found[2].rstrip(), len(found[1]) + 1
     if value[0] in "\"'":
-        return _quoted(line, value, (number, column))
+        yield from _quoted(line, value, (number, column))
+        return
     for name, opens, closes in (("bracket", "[", "]"), ("brace", "{", "}")):
         if value[0] == opens and closes not in value:
             message = f"A {name} is opened with {opens!r} and not closed."
-            return YAML_CLOSED.at((number, column), message, f"write: {_short(value.rstrip(','))}{closes}")
+            yield YAML_CLOSED.at((number, column), message, f"write: {_short(value.rstrip(','))}{closes}")
     mark = next((mark for mark in _MARKS if value.startswith(mark)), None)
     alone = value in (">", "|", ">-", "|-", ">+", "|+") or re.fullmatch(r"\[[^\[\]]*\]|\{[^{}]*\}|\*\w+", value)
     if mark and not alone:
         message = f"The value begins with {mark.strip()!r}: {_MARKS[mark]}."
-        return YAML_QUOTES.at((number, column), message, _in_quotes(line))
+        yield YAML_QUOTES.at((number, column), message, _in_quotes(line))
     inside = re.search(r":(?: |$)", value)
     if inside and not mark:
-        message = (
-            "The value has a colon followed by a space in it."
-            if inside.group() == ": "
-            else "The value ends with a colon."
-        )
-        return YAML_QUOTES.at((number, column + inside.start()), message, _in_quotes(line))
-    return None
+        where = "has a colon followed by a space in it" if inside.group() == ": " else "ends with a colon"
+        message = f"The value {where}."
+        yield YAML_QUOTES.at((number, column + inside.start()), message, _in_quotes(line))
 
 
-def _quoted(line: str, value: str, place: Place) -> Finding | None:
+def _quoted(line: str, value: str, place: Place) -> Iterator[Finding]:
     quote = value[0]
     escaped = r"(?:[^\"\\]|\\.)*" if quote == '"' else r"(?:[^']|'')*"
     whole = re.match(rf"{quote}({escaped}){quote}", value)
     rest = value[whole.end() :].strip() if whole else ""
     if whole and (not rest or rest.startswith("#")):
-        return None
+        return
     if value.count(quote) == 1:
         message = f"A quotation mark, {quote}, opens here and is not closed on this line."
-        return YAML_CLOSED.at(place, message, f"close it at the end of the text: {_short(value)}{quote}")
+        yield YAML_CLOSED.at(place, message, f"close it at the end of the text: {_short(value)}{quote}")
     message = f"The text is between the marks {quote} and has {quote} in it."
     inner = value[1:].removesuffix(quote)
     key = line[: place[1] - 1].strip().removeprefix("- ")
@@ -220,30 +209,27 @@ def _quoted(line: str, value: str, place: Place) -> Finding | None:
         better = f'{key} "{_short(inner)}"'
     else:
         better = f"{key} '{_short(inner).replace(chr(39), chr(39) * 2)}'"
-    return YAML_QUOTES.at(place, message, f"write: {better}")
+    yield YAML_QUOTES.at(place, message, f"write: {better}")
 
 
-def _not_a_key(line: str, number: int) -> Finding | None:
+def _not_a_key(line: str, number: int) -> Iterator[Finding]:
     """A line that is neither a key with its value nor a part of a list."""
     shown = line.strip()
     if not shown or shown.startswith(("#", "- ", '"', "'", "]", "}")) or re.match(r"[\w./-]+:(\s|$)", shown):
-        return None
+        return
     column = len(line) - len(line.lstrip()) + 1
     if shown in ("---", "..."):
-        return YAML_SYNTAX.at((number, column), f"The line {shown!r} ends the file for YAML.", "delete the line")
+        yield YAML_SYNTAX.at((number, column), f"The line {shown!r} ends the file for YAML.", "delete the line")
     if shown.startswith("{"):
         message = "The line is an entry between braces, not below the list."
-        return YAML_SYNTAX.at(
-            (number, column),
-            message,
-            "write it as the other entries: '- id: ...', then a line for each key",
-        )
+        fix = "write it as the other entries: '- id: ...', then a line for each key"
+        yield YAML_SYNTAX.at((number, column), message, fix)
     message = f"The line is neither a key with a value nor a part of a list: {cut(shown, 60)!r}."
     fix = "write it as 'key: value', join it with the line above, write '# ' before it if it is a comment, or delete it"
-    return YAML_SYNTAX.at((number, column), message, fix)
+    yield YAML_SYNTAX.at((number, column), message, fix)
 
 
-_CHECKS: tuple[Callable[[str, int], Finding | None], ...] = (_tab, _odd_space, _dash, _after_key, _value)
+_CHECKS: tuple[Callable[[str, int], Iterator[Finding]], ...] = (_tab, _odd_space, _dash, _after_key, _value)
 
 
 def _in_quotes(line: str) -> str:
