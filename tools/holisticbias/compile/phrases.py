@@ -1,6 +1,6 @@
 """Phrases that fill the slots of templates, and the sentences they make, as columns in blocks of bounded size."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -47,22 +47,21 @@ class PhraseTable(LazyTable):
 
     def of_descriptors(self, descriptors: Sequence[str]) -> "PhraseTable":
         """Phrases with one of the descriptors, and phrases without a descriptor."""
-        value_set = strings(descriptors)
-        chosen = (pc.is_in(block["descriptor_id"], value_set=value_set, skip_nulls=True) for block in self.blocks)
-        kept = (pc.or_(c, pc.is_null(b["descriptor_id"])) for c, b in zip(chosen, self.blocks, strict=True))
-        taken = _taken(self.blocks, (pc.indices_nonzero(mask) for mask in kept))
+        wanted = strings([*descriptors, None])
+        taken = _taken(self.blocks, lambda block: pc.is_in(block["descriptor_id"], wanted))
         return PhraseTable(tuple({name: compact(column) for name, column in block.items()} for block in taken))
 
     def with_noun(self) -> "PhraseTable":
         """The phrases that fill a slot that must be a noun."""
         adjective = strings([ADJECTIVE])[0]
-        kinds = (block["noun_phrase_type"].dictionary_decode() for block in self.blocks)
-        return PhraseTable(_taken(self.blocks, (pc.indices_nonzero(pc.not_equal(kind, adjective)) for kind in kinds)))
+        return PhraseTable(
+            _taken(self.blocks, lambda block: pc.not_equal(block["noun_phrase_type"].dictionary_decode(), adjective))
+        )
 
 
-def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Columns, ...]:
-    """Some rows of each block, without blocks that become empty; at least one block."""
-    taken = [(block, chosen) for block, chosen in zip(blocks, rows, strict=True)]
+def _taken(blocks: tuple[Columns, ...], wanted: Callable[[Columns], pa.Array]) -> tuple[Columns, ...]:
+    """The wanted rows of each block, without blocks that become empty; at least one block."""
+    taken = [(block, pc.indices_nonzero(wanted(block))) for block in blocks]
     full = [(block, chosen) for block, chosen in taken if len(chosen)] or taken[:1]
     return tuple(
         block if len(chosen) == len(block["phrase_id"]) else {name: c.take(chosen) for name, c in block.items()}

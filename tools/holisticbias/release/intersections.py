@@ -72,7 +72,13 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     runs = compiler.runs()
     files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
     entries = compile_entries(selected, request.version)
-    named = _release_part(request, catalog.release(request.version).date)
+    named = ReleasePart(
+        version=request.version,
+        date=catalog.release(request.version).date,
+        where=conditions_text(parse_conditions(request.where)),
+        intersections=request.axes,
+        sample=request.drawn,
+    )
     asked = asdict(replace(request, source_commit=None))  # the commit may change while the terms do not
     plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **written_with()})
     with resumed_folder(folder, plan, lambda old: holds_same(old, named)) as part:
@@ -112,16 +118,6 @@ def _digest(pairs: Pairs) -> str:
     for array in (pairs.first, pairs.second, pairs.phrases):
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def _release_part(request: Request, date: str | None) -> ReleasePart:
-    return ReleasePart(
-        version=request.version,
-        date=date,
-        where=conditions_text(parse_conditions(request.where)),
-        intersections=request.axes,
-        sample=request.drawn,
-    )
 
 
 def _write_shards(

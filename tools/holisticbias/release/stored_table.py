@@ -75,14 +75,14 @@ def _damaged(found: str) -> ReleaseError:
     return ReleaseError(f"{found}: download or build it again")
 
 
-_WORDS = {
-    "text": "text",
-    "truth": "true or false",
-    "class": "a class",
-    "number": "a number",
-}
 _TEXTS = ("string", "large_string", "dictionary<values=string, indices=int32, ordered=0>")
-_TYPES = {"text": _TEXTS, "truth": ("bool",), "class": ("int64", *_TEXTS), "number": ("int32",)}
+_KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "text": ("text", _TEXTS),
+    "truth": ("true or false", ("bool",)),
+    "class": ("a class", ("int64", *_TEXTS)),
+    "number": ("a number", ("int32",)),
+}
+"""What the values of a column are, in words, and the types that they may have; other columns are lists."""
 _TERM = ("axis", "descriptor", "descriptor_gender", "descriptor_preference", "descriptor_id")
 _NOUN = ("noun", "plural_noun", "noun_gender", "noun_id")
 _TOGETHER = (_TERM, _NOUN)  # a sentence has all of them or none
@@ -99,11 +99,7 @@ def check_columns(where: str, name: str, schema: pa.Schema) -> None:
             raise _damaged(f"{where} has {len(places)} columns {column}")
         if not places and about.layout == 1:
             raise _damaged(f"{where} has no column {column}")
-        if places and not _fits(schema.field(places[0]).type, about.kind):
-            kind = str(schema.field(places[0]).type)[:60]
-            wanted = _WORDS.get(about.kind, "a list")
-            raise _damaged(f"{where} has a column {column} of the type {kind}, not {wanted}")
-
-
-def _fits(kind: pa.DataType, wanted: str) -> bool:
-    return str(kind) in _TYPES[wanted] if wanted in _TYPES else pa.types.is_list(kind)
+        for kind in (schema.field(place).type for place in places):
+            words, types = _KINDS.get(about.kind, ("a list", ()))
+            if str(kind) not in types and (types or not pa.types.is_list(kind)):
+                raise _damaged(f"{where} has a column {column} of the type {str(kind)[:60]}, not {words}")

@@ -68,25 +68,23 @@ def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]
             name, other = (CHECKSUMS, MANIFEST) if itself_listed else (MANIFEST, CHECKSUMS)
             yield name, f"{folder / name} does not match {other}; download or build the release again"
     for name, expected in manifest.files.items():
-        finding = _file_finding(folder / name, expected)
-        if finding is not None:
-            yield name, finding
+        yield from ((name, finding) for finding in _file_findings(folder / name, expected))
 
 
-def _file_finding(path: Path, expected: FileEntry) -> str | None:
+def _file_findings(path: Path, expected: FileEntry) -> Iterator[str]:
     try:
         size = require_file(path).stat().st_size
         digest = file_entry(path).sha256 if size == expected.bytes else "not computed"
     except FileNotFoundError:
-        return f"{path} is missing from the release: download or build it again"
+        yield f"{path} is missing from the release: download or build it again"
     except OSError as error:
-        return f"{path} cannot be read: {error.strerror}"
-    if (size, digest) == (expected.bytes, expected.sha256):
-        return None
-    return (
-        f"{path} differs from the manifest: it has {size:,} bytes and SHA-256 "
-        f"{digest[:12]}, not {expected.bytes:,} and {expected.sha256[:12]}; download or build it again"
-    )
+        yield f"{path} cannot be read: {error.strerror}"
+    else:
+        if (size, digest) != (expected.bytes, expected.sha256):
+            yield (
+                f"{path} differs from the manifest: it has {size:,} bytes and SHA-256 "
+                f"{digest[:12]}, not {expected.bytes:,} and {expected.sha256[:12]}; download or build it again"
+            )
 
 
 def version_findings(folder: Path, manifest: Manifest, version: str | None = None) -> Iterator[str]:
