@@ -233,6 +233,13 @@ def test_another_bucket_of_the_axis(repository: Path, invoke: Invoke) -> None:
     assert (found.bucket, [(w.until, w.bucket) for w in found.history]) == ("mobility", [("next", "auditory")])
 
 
+def test_a_term_before_the_noun_is_not_moved_to_the_bucket_of_terms_after_it(terms_copy: Path, invoke: Invoke) -> None:
+    command = ("ability.deaf", "ability", "--bucket", "after_the_noun", "--source", terms_copy)
+    assert "the axis ability has no bucket 'after_the_noun'" in invoke.refused("move", *command, keeps=terms_copy)
+    bucket = ("--bucket", "after_the_noun", "--source", terms_copy)
+    assert "replaces it" in invoke.printed("move", "ability.with-a-stutter", "age", *bucket)
+
+
 @pytest.mark.parametrize("retired", ["ability.non-disabled", "ability.nondisabled"])
 def test_retiring_an_entry_leaves_the_waivers_alone(terms_copy: Path, retired: str) -> None:
     """A waiver of the retired entry, or of the entry that is like it."""

@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from holisticbias.contribute.authoring import OpenTerms, new_entry
 from holisticbias.contribute.entry_text import Edit, Field, edit_entries, edit_nodes, read_entry, written
-from holisticbias.contribute.proposals import find_bucket, unknown_id
+from holisticbias.contribute.proposals import find_bucket, possible_buckets, unknown_id
 from holisticbias.errors import SourceError
 from holisticbias.source.layout import Node
 from holisticbias.terms.catalog import Catalog
@@ -156,7 +156,7 @@ def _new_bucket(
     catalog: Catalog, entry: Descriptor, former: DescriptorFile, axis: str, bucket: str | None
 ) -> str | None:
     """The bucket of a descriptor on an axis: the one that is given, else one of the same name."""
-    axes = {file.axis: file.buckets for file in catalog.axes}
+    axes = {file.axis: possible_buckets(file, entry.position) for file in catalog.axes}
     if axis not in axes:
         raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(axes)}")
     if bucket is None and entry.bucket in axes[axis] and axis != former.axis:
