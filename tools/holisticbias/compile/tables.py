@@ -13,7 +13,7 @@ from holisticbias.compile.table_forms import FORMS, Rows, entry_rows, table_form
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import OF_VERSIONS, SUPPORT, ArticleRule, Entry
-from holisticbias.terms.file_kinds import COMPANIONS, TERMS, CompanionFile, SpecificationFile, TermFile, entries_key
+from holisticbias.terms.file_kinds import COMPANIONS, TERMS, HeldFile, SpecificationFile, entries_key
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import AttributeSet, Specification, TargetGroup
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
@@ -60,7 +60,7 @@ def history_table(catalog: Catalog, version: str) -> pa.Table:
     return table_of(_HISTORY, list(_rows(catalog, version, layout)), layout)
 
 
-def _rows(catalog: Catalog, version: str, layout: int) -> Iterator[tuple[TermFile | CompanionFile, HistoryRow]]:
+def _rows(catalog: Catalog, version: str, layout: int) -> Iterator[tuple[HeldFile, HistoryRow]]:
     for past in catalog.versions:
         if version_key(past) > version_key(version):
             return

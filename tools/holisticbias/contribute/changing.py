@@ -13,7 +13,7 @@ from holisticbias.errors import SourceError
 from holisticbias.source.layout import Node
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
-from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, Kind, TermFile
+from holisticbias.terms.file_kinds import DescriptorFile, HeldFile, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class FoundEntry:
     """An entry, its file, and whether a published version has it."""
 
     entry: Entry
-    file: TermFile | CompanionFile
+    file: HeldFile
     published: bool
 
 

@@ -8,7 +8,7 @@ from holisticbias.contribute.proposals import near_ids
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
-from holisticbias.terms.file_kinds import CollectionFile, CompanionFile, DescriptorFile, TermFile
+from holisticbias.terms.file_kinds import CollectionFile, DescriptorFile, HeldFile
 from holisticbias.terms.grammar import FIXED_PHRASE, PLACES, alone, described, fill
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import Slot, Specification, filled, fits
@@ -118,7 +118,7 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
     )
 
 
-def entry_lines(held: Catalog, file: TermFile | CompanionFile, entry: Entry) -> Iterator[str]:
+def entry_lines(held: Catalog, file: HeldFile, entry: Entry) -> Iterator[str]:
     """A group, a prompt or a specification of a version as lines."""
     yield f"{entry.text}  [{entry.id}]"
     yield f"  {file.label}; since {entry.since}; sources: {', '.join(entry.sources)}"

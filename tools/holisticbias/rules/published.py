@@ -9,7 +9,7 @@ from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import OF_VERSIONS, Entry
-from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, TermFile
+from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, HeldFile
 from holisticbias.terms.version_files import LockFile
 from holisticbias.terms.versions import version_key
 
@@ -163,7 +163,7 @@ def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tup
             yield entry.id, known[id(entry)][1]
 
 
-def _key_of(file: TermFile | CompanionFile) -> str:
+def _key_of(file: HeldFile) -> str:
     """The key of what the entries of a file share."""
     return file.prefix if isinstance(file, DescriptorFile) else file.place
 

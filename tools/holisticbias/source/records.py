@@ -57,7 +57,7 @@ class Located(Generic[F_co]):
         return tuple({document.path: document for document in (self.document, *(d for d, _ in self.origins))}.values())
 
 
-EntryFile = Located[file_kinds.TermFile | file_kinds.CompanionFile]
+EntryFile = Located[file_kinds.HeldFile]
 
 
 @dataclass(frozen=True, slots=True)

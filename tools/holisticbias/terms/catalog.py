@@ -38,7 +38,7 @@ class Catalog:
         return f"<HolisticBias terms: {sum(1 for _ in self.entries()):,} entries, versions {', '.join(self.versions)}>"
 
     @property
-    def files(self) -> tuple[file_kinds.TermFile | file_kinds.CompanionFile, ...]:
+    def files(self) -> tuple[file_kinds.HeldFile, ...]:
         """The files with entries: descriptors, nouns, templates, then companions."""
         return (*self.axes, *self.genders, *self.families, *self.companions)
 
@@ -62,11 +62,11 @@ class Catalog:
         """The entries that reviewers judge: descriptors, then specifications."""
         return (*self.descriptors, *(s for file in self.specifications for s in file.specifications))
 
-    def entries(self) -> Iterator[tuple[file_kinds.TermFile | file_kinds.CompanionFile, Entry]]:
+    def entries(self) -> Iterator[tuple[file_kinds.HeldFile, Entry]]:
         """Every entry, with its file."""
         return ((file, entry) for file in self.files for entry in file.entries)
 
-    def named(self, name: str) -> Iterator[tuple[file_kinds.TermFile | file_kinds.CompanionFile, Entry]]:
+    def named(self, name: str) -> Iterator[tuple[file_kinds.HeldFile, Entry]]:
         """The entries with this id, or this text apart from case, spaces and typographic marks, with their files."""
         wanted = as_written(name).casefold()
         return ((file, entry) for file, entry in self.entries() if wanted in (entry.id, entry.text.casefold()))
@@ -76,7 +76,7 @@ class Catalog:
         return replace(self, **{name: self._changed(name, change) for name in FILES.values()})
 
     def _changed(self, name: str, change: Callable[[Entry], Entry | None]) -> Any:
-        files: tuple[file_kinds.TermFile | file_kinds.CompanionFile, ...] = getattr(self, name)
+        files: tuple[file_kinds.HeldFile, ...] = getattr(self, name)
         return tuple(file.with_entries(filter(None, map(change, file.entries))) for file in files)
 
     @property

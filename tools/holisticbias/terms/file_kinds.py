@@ -195,7 +195,9 @@ class SpecificationFile(GroupFile):
 
 TermFile = DescriptorFile | NounFile | TemplateFile
 CompanionFile = CollectionFile | PromptFile | SpecificationFile
-GROUP_FILES: tuple[type[GroupFile], ...] = (*get_args(TermFile), *get_args(CompanionFile))
+HeldFile = TermFile | CompanionFile
+"""A file that holds entries."""
+GROUP_FILES: tuple[type[GroupFile], ...] = get_args(HeldFile)
 TERMS: tuple[Kind, ...] = tuple(file.kind for file in get_args(TermFile))
 """The kinds of files that every folder of terms has."""
 COMPANIONS: tuple[Kind, ...] = tuple(file.kind for file in get_args(CompanionFile))
