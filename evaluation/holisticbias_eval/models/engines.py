@@ -1,7 +1,7 @@
 """Start a model where its settings say: in this process, behind a server or on a Ray cluster; and keep its answers."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,15 +16,16 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import choose_control
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.masked import MaskedScorer
-from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
+from holisticbias_eval.models.likelihood.masked import MaskedScorer, OneMaskScorer
+from holisticbias_eval.models.likelihood.opening import AUTO, LEFT_OUT, Opening, find_opening
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.loading.load import ModelSource, find_kind, load_kind
+from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, find_kind, load_kind
 from holisticbias_eval.models.loading.source import one_gguf_parse
 from holisticbias_eval.models.model import Kind, PairScorer
 from holisticbias_eval.models.ray import RayGenerator, RayScorer
+from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.server.scorer import ApiScorer
 from holisticbias_eval.models.settings import ModelSettings
@@ -48,19 +49,70 @@ def start_scorer(source: ModelSource, notice: Notice, settings: ModelSettings | 
     if settings.engine == "ray":
         here = _in_a_replica(source, settings)
         return RayScorer(lambda said: start_scorer(source, said, here), settings, notice)
+    kind, loaded = load_here(source, settings, lambda kind: _refuse_misfit(kind, settings))
+    if kind == "masked":
+        return MaskedScorer(loaded, notice, settings.pll or "original")
+    if kind == "seq2seq":
+        return Seq2SeqScorer(loaded, notice)
+    opening = find_opening(loaded.tokenizer, settings.first_token, settings.chat)
+    return CausalScorer(loaded, notice, dtype=settings.dtype, opening=opening)
+
+
+def load_here(
+    source: ModelSource, settings: ModelSettings, refuse: Callable[[Kind], object] = lambda _: None
+) -> tuple[Kind, LoadedModel]:
+    """Load a model in this process, and say of which kind it is; ``refuse`` raises for a kind before it is loaded."""
     with one_gguf_parse(source):
         kind = find_kind(source, settings.kind)
-        refuse_misfit(kind, settings)
-        loaded = load_kind(source, kind, settings.device)
-        if kind == "masked":
-            return MaskedScorer(loaded, notice, settings.pll or "original")
-        if kind == "seq2seq":
-            return Seq2SeqScorer(loaded, notice)
-        opening = find_opening(loaded.tokenizer, settings.first_token, settings.chat)
-        return CausalScorer(loaded, notice, dtype=settings.dtype, opening=opening)
+        refuse(kind)
+        return kind, load_kind(source, kind, settings.device)
 
 
-def refuse_misfit(kind: Kind, settings: ModelSettings) -> None:
+class ChoiceScorer(CausalScorer):
+    """A chat model that scores the letters of a choice; ``control_tokens`` are texts that it reads as control."""
+
+    control_tokens: Sequence[str] = ()
+
+
+def start_chooser(source: ModelSource, notice: Notice, settings: ModelSettings) -> Scorer | PairScorer:
+    """Start a chat model that chooses one of two sentences, in this process or behind a server.
+
+    Raises ``EvaluationError`` if the model has no chat template, and for engines that cannot choose.
+    """
+    if settings.engine == "api":
+        return ChatChooser(*server_of(source, settings), settings)
+    if settings.engine != "local":
+        raise EvaluationError(f"--mode choice needs the local or the api engine, not {settings.engine}")
+    _, loaded = load_here(source, settings, _refuse_choosing)
+    if not getattr(loaded.tokenizer, "chat_template", None):
+        raise ModelError(f"{loaded.identity.name}: its tokenizer has no chat template: leave --mode choice out")
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(chat="on"), "causal")
+    about = {"first_token": "counted, given the chat template", "chat": conversation.frame.without_persona}
+    scorer = ChoiceScorer(loaded, notice, dtype=settings.dtype, opening=Opening(settings=about))
+    scorer.control_tokens = conversation.encoder.spelt
+    return scorer
+
+
+def _refuse_choosing(kind: Kind) -> None:
+    if kind != "causal":
+        raise EvaluationError("--mode choice needs a causal model with a chat template")
+
+
+def start_published(source: ModelSource, notice: Notice, settings: ModelSettings) -> Scorer | PairScorer:
+    """Start a model for the published formulas of pairs, which leave out the first token.
+
+    Raises ``EvaluationError`` for a kind of model that they are not for.
+    """
+    kind = "causal" if settings.engine == "api" else find_kind(source, settings.kind)
+    if kind == "masked" and settings.engine == "local":
+        _refuse_misfit(kind, settings)
+        return OneMaskScorer(load_kind(source, kind, settings.device), notice)
+    if kind != "causal":
+        raise EvaluationError("--mode published needs a causal model, or a masked model with --engine local")
+    return start_scorer(source, notice, settings.model_copy(update={"first_token": LEFT_OUT}))
+
+
+def _refuse_misfit(kind: Kind, settings: ModelSettings) -> None:
     """Raise ``ModelError`` if settings do not fit the kind of a model that scores."""
     if kind != "causal" and settings.dtype != "float32":
         raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")

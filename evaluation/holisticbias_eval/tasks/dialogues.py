@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.engines import load_here
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
@@ -98,10 +98,8 @@ class DialoguesTask(Task):
 
     def model(self, source: TaskSource, given: Given) -> GivenModel:
         """Load the weights."""
-        chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
-            kind = find_kind(given.model, chosen.kind)
-            loaded = load_kind(given.model, kind, chosen.device)
+            kind, loaded = load_here(given.model, given.read(ModelSettings))
         return GivenModel(loaded.identity, {**SETTINGS.record, **loaded.settings}, kind, loaded)
 
     def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CandidateRequests:

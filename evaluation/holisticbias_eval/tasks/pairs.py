@@ -9,13 +9,9 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.engines import refuse_misfit, server_of, start_scorer, store_of
-from holisticbias_eval.models.likelihood.masked import OneMaskScorer
-from holisticbias_eval.models.likelihood.opening import LEFT_OUT
+from holisticbias_eval.models.engines import start_chooser, start_published, start_scorer, store_of
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.model import PairScorer
-from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.settings import API, ModelSettings, engine_uses, of_model, scoring_uses
 from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.selection import Skipped
@@ -27,7 +23,6 @@ from holisticbias_eval.stereotypes.specifications import (
     with_specifications,
 )
 from holisticbias_eval.tasks import pair_files
-from holisticbias_eval.tasks.pair_choices import choice_scorer
 from holisticbias_eval.tasks.pair_modes import HOW, pair_requests
 from holisticbias_eval.tasks.requests import TaskRequests
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
@@ -36,6 +31,7 @@ from holisticbias_eval.tasks.task import Given
 
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
 _DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
+_STARTED = {"likelihood": start_scorer, "choice": start_chooser, "published": start_published}
 LIKELIHOOD = Condition("with --mode likelihood", is_one_of("mode", "likelihood", default="likelihood"))
 PUBLISHED = Condition("with --mode published", is_one_of("mode", "published"))
 
@@ -79,25 +75,9 @@ class PairsTask(ScoredTask):
 
     def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
-        name, options = given.named(source), given.read(ModelSettings)
-        mode = given.read(pair_files.PairSettings).mode
+        start = _STARTED[given.read(pair_files.PairSettings).mode]
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
-            if mode == "choice":
-                if options.engine == "api":
-                    return ChatChooser(*server_of(name, options), options)
-                return choice_scorer(name, options, given)
-            if mode == "published":
-                kind = "causal" if options.engine == "api" else find_kind(name, options.kind)
-                if kind == "masked" and options.engine == "local":
-                    refuse_misfit(kind, options)
-                    return OneMaskScorer(load_kind(name, kind, options.device), given.display.notice)
-                if kind != "causal":
-                    raise EvaluationError(
-                        "--mode published needs a causal model, or a masked model with --engine local"
-                    )
-                # the published formulas leave out the first token
-                options = options.model_copy(update={"first_token": LEFT_OUT})
-            return start_scorer(name, given.display.notice, options)
+            return start(given.named(source), given.display.notice, given.read(ModelSettings))
 
     def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:
         """The spans of both sentences, or the questions of the mode."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ import transformers
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.evaluating import prepare
-from holisticbias_eval.models.engines import answers_fingerprint, start_generator, start_scorer, store_of, stored
+from holisticbias_eval.models.engines import (
+    answers_fingerprint,
+    start_chooser,
+    start_generator,
+    start_scorer,
+    store_of,
+    stored,
+)
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.likelihood.causal import CausalScorer
@@ -131,7 +139,11 @@ def test_a_gguf_file_that_a_command_opens_is_named_by_its_digest(gguf_file: Path
     assert made.signature.model.file_sha256 == hashlib.sha256(gguf_file.read_bytes()).hexdigest()
 
 
-def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("start", "ends"),
+    [(start_scorer, nullcontext()), (start_chooser, pytest.raises(ModelError, match="no chat template"))],
+)
+def test_a_gguf_file_is_parsed_once(start: Any, ends: Any, gguf_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = []
 
     class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
@@ -147,7 +159,8 @@ def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(gguf, "GGUFReader", Reader)
     monkeypatch.setattr(gguf, "get_tensor_name_map", names)
-    start_scorer(str(gguf_file), ignore)
+    with ends:
+        start(str(gguf_file), ignore, ModelSettings())
     assert parsed == [gguf_file]
     assert len(named) == 1
     assert (gguf.GGUFReader, gguf.get_tensor_name_map) == (Reader, names)
