@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from holisticbias import build_release
 from holisticbias.compile.filters import parse_conditions, refuse_unknown
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
@@ -95,16 +96,8 @@ def newest_words() -> GroupWords:
     return GroupWords(forms, frozenset(g.id for g in groups if g.needs_person), f"data of {version}")
 
 
-FIELDS = (
-    ("prompt_id", pa.large_string()),
-    ("item", pa.large_string()),
-    ("domain", pa.large_string()),
-    ("group", pa.large_string()),
-    ("subject", pa.large_string()),
-    ("prompt", pa.large_string()),
-    ("human", pa.list_(pa.large_string())),
-    ("fault", pa.large_string()),
-)
+_NAMES = ("prompt_id", "item", "domain", "group", "subject", "prompt", "human", "fault")
+FIELDS = tuple((name, TYPES[FORMS] if name == "human" else pa.large_string()) for name in _NAMES)
 """The columns of prompts. ``item`` is the prompt or the page that it is from: texts of one item are resampled
 together. ``human`` are the whole texts of people that begin with the prompt, ``fault`` is what is wrong with a prompt.
 Domain, subject and fault may be missing. ``TYPES`` may follow: they say how a text is measured."""
@@ -151,11 +144,12 @@ def calibration_prompts() -> CollectionPrompts:
     return CollectionPrompts(CALIBRATION, table, notes=(f"{table.num_rows:,} prompts about invented groups",))
 
 
-def release_prompts(release: Release, name: str | None = None) -> CollectionPrompts:
-    """The prompts of a release; ``name`` is that of a collection, None means all prompts.
+def release_prompts(release: Release | None, name: str | None = None) -> CollectionPrompts:
+    """The prompts of a release, by default the newest with prompts; ``name`` is that of a collection, None means all.
 
     Raises ``SelectionError`` if the release has no prompts or no such collection.
     """
+    release = _newest_with_prompts() if release is None else release
     if TABLE not in release.tables or COLLECTIONS not in release.tables:
         raise SelectionError(
             f"release {release.version} has no prompts: choose a version that has them with --release, or give prompts "
@@ -173,7 +167,18 @@ def release_prompts(release: Release, name: str | None = None) -> CollectionProm
     table = prompt_table({**columns, "item": columns["prompt_id"], "prompt": texts, "human": human})
     words = release_words(release)
     table = words.add_to(table, found["group_id"].cast(pa.string()).to_pylist())
-    return CollectionPrompts(name or TABLE, table, words.settings, release=release, written=REFERENCE)
+    notes = (f"{table.num_rows:,} prompts of release {release.version}",)
+    return CollectionPrompts(name or TABLE, table, words.settings, notes, release, REFERENCE)
+
+
+def _newest_with_prompts() -> Release:
+    """The newest version with prompts that is not withdrawn, also one in preparation, compiled from the terms."""
+    catalog = load_catalog()
+    usable = (version for version in reversed(catalog.versions) if catalog.release(version).withdrawn is None)
+    for release in (build_release(catalog, version) for version in usable):
+        if TABLE in release.tables:
+            return release
+    raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
 def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:

@@ -15,8 +15,7 @@ from holisticbias_eval.prompts.texts import censored_texts, mark_refusals, model
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
 from holisticbias_eval.tasks import responding
-from holisticbias_eval.tasks.collected import PromptsAsked, find_asked
-from holisticbias_eval.tasks.given_texts import read_given_texts
+from holisticbias_eval.tasks.collected import PromptsAsked, find_asked, read_given_texts
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.response_settings import (
     ASKED,

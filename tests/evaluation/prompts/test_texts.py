@@ -13,10 +13,11 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.version_files import Withdrawal
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts import collections
 from holisticbias_eval.prompts.collections import prompt_table
 from holisticbias_eval.prompts.conversations import PromptDrawing
 from holisticbias_eval.prompts.texts import Part, human_texts, model_texts, without_prompt
-from holisticbias_eval.tasks import collected
+from holisticbias_eval.tasks.collected import find_asked
 from holisticbias_eval.tasks.response_settings import TextSettings
 from holisticbias_eval.tasks.responses import place_responses
 from holisticbias_eval.tasks.task import Given
@@ -146,9 +147,9 @@ def test_prompts_are_by_default_of_no_version_that_is_withdrawn(
     *older, newest = catalog.releases
     withdrawn = newest.model_copy(update={"withdrawn": Withdrawal(date="2026-01-02", reason="An example.")})
     for releases, found in (((*older, newest), [newest.version]), ((*older, withdrawn), [])):
-        monkeypatch.setattr(collected, "load_catalog", lambda: replace(catalog, releases=releases))  # noqa: B023
+        monkeypatch.setattr(collections, "load_catalog", lambda: replace(catalog, releases=releases))  # noqa: B023
         try:
-            asked = collected.find_asked(TextSettings(), Given(None, None, {}, (), Display()), PromptDrawing())
+            asked = find_asked(TextSettings(), Given(None, None, {}, (), Display()), PromptDrawing())
         except SelectionError:
             assert found == []
         else:

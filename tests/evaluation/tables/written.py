@@ -23,7 +23,7 @@ from row_files import Rows, as_csv, as_lines, as_parquet, with_commas
 
 
 def read_others(path: Path) -> pa.Table:
-    from holisticbias_eval.tasks.given_texts import read_given_texts  # needs the tasks, which need it
+    from holisticbias_eval.tasks.collected import read_given_texts  # needs the tasks, which need it
 
     requests: pa.Table = read_given_texts(path, None).content.requests
     return requests
