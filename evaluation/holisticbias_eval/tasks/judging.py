@@ -97,17 +97,14 @@ def find_response_reading(own: Mapping[str, str], release: Release, given: Given
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResponseReading(TaskReading):
-    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs.
+class JudgedReading(TaskReading):
+    """Reads texts with classifiers: ``chosen`` names them by what they judge, and ``judges`` are those that are loaded.
 
-    ``chosen`` names the classifier of each kind of answers, and ``judges`` are the classifiers that are loaded.
+    ``censored`` says whether mentions of a descriptor are replaced before.
     """
 
     chosen: Mapping[str, str]
     options: JudgingOptions
-    release: Release
-    corpus: Path | None
-    measures: tuple[str, ...]
     censored: bool
     judges: Mapping[str, Classifier] = field(default_factory=dict)
 
@@ -115,6 +112,15 @@ class ResponseReading(TaskReading):
         """The reading with its classifiers."""
         judges = start_judges(self.chosen, self.options, display)
         return replace(self, signed=describe_judges(judges.values()), judges=judges)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResponseReading(JudgedReading):
+    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
+
+    release: Release
+    corpus: Path | None
+    measures: tuple[str, ...]
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add ``judged`` and the probabilities."""

@@ -18,18 +18,12 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.spread import spread_rows
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.readers.card import CARDS
-from holisticbias_eval.readers.judging import (
-    JudgingOptions,
-    choose_judges,
-    describe_judges,
-    show_reading,
-    start_judges,
-)
+from holisticbias_eval.readers.judging import choose_judges, show_reading
 from holisticbias_eval.readers.labels import ToxicityReader
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
 from holisticbias_eval.readers.swapped import GROUP, swapped
-from holisticbias_eval.tasks.judging import judging_options
-from holisticbias_eval.tasks.task import Given, TaskReading
+from holisticbias_eval.tasks.judging import JudgedReading, judging_options
+from holisticbias_eval.tasks.task import Given
 
 MOST = 20_000
 """The most texts that are compared, or audited: a classifier judges each of them again."""
@@ -47,20 +41,17 @@ def find_text_reading(given: Given, *, censored: bool = False) -> "TextReading":
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextReading(TaskReading):
+class TextReading(JudgedReading):
     """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
 
-    chosen: Mapping[str, str]
-    options: JudgingOptions
     measures: Sequence[GroupMeasure]
     readers: Sequence[Reader] = ()
-    censored: bool = False
 
     def start(self, display: Display) -> Self:
         """The reading with the readers of its measures."""
-        judges = start_judges(self.chosen, self.options, display)
-        readers = [one.start(self.measuring, judges.get(one.reader.name)) for one in self.measures]
-        return replace(self, signed=describe_judges(judges.values()), readers=readers)
+        started = super().start(display)
+        readers = [one.start(self.measuring, started.judges.get(one.reader.name)) for one in self.measures]
+        return replace(started, readers=readers)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add the columns of every reader."""
