@@ -27,6 +27,19 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_several, json_schema_
 """One text or several: a setting that may be given several times."""
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on the values of other settings, and its words, such as "with --engine api"."""
+
+    words: str
+    holds: Callable[[Values], bool]
+
+
+def is_one_of(name: str, *wanted: object, default: object = None) -> Callable[[Values], bool]:
+    """A condition that a setting, or its default, has one of some values."""
+    return lambda values: values.get(name, default) in wanted
+
+
 class Settings(BaseModel):
     """Settings of one part: a task, an engine, a reader or a measure. A new option is one field here."""
 
@@ -35,16 +48,17 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
-    conditions: ClassVar[Mapping[str, tuple["Condition", ...]]] = {}
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {}
     """The conditions under which settings have an effect, by their names."""
 
     empties: ClassVar[frozenset[str]] = frozenset()
     """The settings of which an empty text is a value."""
 
     @classmethod
-    def uses(cls) -> tuple["Use", ...]:
-        """The use of each setting, with its conditions."""
-        return tuple(Use(cls, cls.conditions.get(name, ()), (name,)) for name in cls.model_fields)
+    def uses(cls, *conditions: Condition, fields: Sequence[str] = ()) -> tuple["Use", ...]:
+        """The use of each setting, or of some, under these conditions and its own."""
+        names = fields or cls.model_fields
+        return tuple(Use(cls, (*conditions, *cls.conditions.get(name, ())), (name,)) for name in names)
 
 
 S = TypeVar("S", bound=Settings)
@@ -145,18 +159,9 @@ class Keeping(Settings):
     )
     no_store: bool = setting(False, "Compute everything again. Nothing is kept but the run.")
 
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition on the values of other settings, and its words, such as "with --engine api"."""
-
-    words: str
-    holds: Callable[[Values], bool]
-
-
-def is_one_of(name: str, *wanted: object, default: object = None) -> Callable[[Values], bool]:
-    """A condition that a setting, or its default, has one of some values."""
-    return lambda values: values.get(name, default) in wanted
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {
+        "store": (Condition("without --no-store", is_one_of("no_store", False, default=False)),)
+    }
 
 
 @dataclass(frozen=True, slots=True)

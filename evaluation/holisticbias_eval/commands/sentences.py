@@ -21,20 +21,19 @@ _SHOWN = 8
 
 def uses() -> Uses:
     """The settings that making sentences and importing them use."""
-    from holisticbias_eval.models.settings import KEEPING, of_model, responding_uses
+    from holisticbias_eval.models.settings import ModelSettings, keeping_uses, responding_uses
     from holisticbias_eval.settings import Use
     from holisticbias_eval.stereotypes.settings import CHAT_JUDGE, JUDGED, WEIGHTS, AcceptanceSettings, RequestSettings
 
     judging = (
         *AcceptanceSettings.uses(),
-        of_model("api_base", conditions=(CHAT_JUDGE,)),
-        of_model("device", conditions=(WEIGHTS,)),
+        Use(ModelSettings, (CHAT_JUDGE,), ("api_base",)),
+        Use(ModelSettings, (WEIGHTS,), ("device",)),
     )
     wanted = Use(RequestSettings, fields=("per_attribute", "per_group"))
-    keeping = tuple(Use(use.settings, (JUDGED, *use.conditions), use.fields) for use in KEEPING)
     return {
         "--generator": (*responding_uses(), *RequestSettings.uses(), *judging),
-        "--import": (wanted, *judging, *keeping),
+        "--import": (wanted, *judging, *keeping_uses(JUDGED)),
     }
 
 

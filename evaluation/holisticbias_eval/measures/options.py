@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from holisticbias_eval.models.settings import KEEPING, of_model
+from holisticbias_eval.models.settings import ModelSettings, keeping_uses
 from holisticbias_eval.settings import Condition, Settings, Texts, Use, Values, read_settings, setting, split_names
 
 
@@ -111,7 +111,7 @@ CHAT_JUDGE = Condition("with a --classifier that is a chat model", _is_chat)
 CLASSIFIED = (
     Use(Judging),
     Use(ClassifierServer, (CHAT_JUDGE,)),
-    of_model("device", conditions=(WEIGHTS,)),
-    *KEEPING,
+    Use(ModelSettings, (WEIGHTS,), ("device",)),
+    *keeping_uses(),
 )
 """The settings of measures whose texts a classifier reads."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, MeasuringSettings, TrainingSettings
-from holisticbias_eval.models.settings import of_model
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.settings import Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.results import CommandSettings
@@ -38,11 +38,11 @@ TRAINED: tuple[Use, ...] = (
     Use(RetainSettings, (MEASURED,)),
     Use(CommandSettings, (MEASURED,)),
     Use(ReleaseName, (_FURTHER, MEASURED)),
-    of_model("device"),
-    of_model("first_token", conditions=(_SCORED, MEASURED)),
+    Use(ModelSettings, fields=("device",)),
+    Use(ModelSettings, (_SCORED, MEASURED), ("first_token",)),
 )
 """The settings of every method."""
-FROM_SENTENCES = (Use(GroupSettings), of_model("first_token"), *TRAINED)
+FROM_SENTENCES = (Use(GroupSettings), Use(ModelSettings, fields=("first_token",)), *TRAINED)
 """The settings of methods that train on sentences about groups."""
 
 

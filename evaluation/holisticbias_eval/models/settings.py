@@ -1,11 +1,21 @@
 """The settings with which a model runs: its kind, its precision, where it runs, and what it reads before a text."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.settings import Condition, Keeping, Settings, Use, is_one_of, setting
 
 DAY = 86_400
+LOADED = Condition("with --engine local or ray", is_one_of("engine", "local", "ray", default="local"))
+API = Condition("with --engine api", is_one_of("engine", "api"))
+RAY = Condition("with --engine ray", is_one_of("engine", "ray"))
+_WEIGHTS, _CLUSTER = ("kind", "dtype", "device"), ("ray_address", "replicas")
+_SERVER = (
+    *("api_base", "api_concurrency", "api_rate", "api_budget", "api_retries", "api_timeout", "api_wait"),
+    "api_largest",
+)
+_ENGINE = ("engine", *_WEIGHTS, *_SERVER, *_CLUSTER)
 
 
 class ModelSettings(Settings):
@@ -84,48 +94,28 @@ class ModelSettings(Settings):
         None, "Variant of the pseudo-log-likelihood, for masked models. Default: original."
     )
 
-
-LOADED = Condition("with --engine local or ray", is_one_of("engine", "local", "ray", default="local"))
-API = Condition("with --engine api", is_one_of("engine", "api"))
-RAY = Condition("with --engine ray", is_one_of("engine", "ray"))
-KEPT = Condition("without --no-store", is_one_of("no_store", False, default=False))
-WEIGHTS = ("kind", "dtype", "device")
-_OF_SOME = ("api_endpoint", "api_batch")
-_SERVER = tuple(name for name in ModelSettings.model_fields if name.startswith("api_") and name not in _OF_SOME)
-KEEPING = (Use(Keeping, fields=("no_store",)), Use(Keeping, (KEPT,), ("store",)))
-"""The settings of what is kept."""
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {
+        **dict.fromkeys((*_WEIGHTS, "batch", "chat", "pll"), (LOADED,)),
+        **dict.fromkeys((*_SERVER, "api_endpoint", "api_batch"), (API,)),
+        **dict.fromkeys(_CLUSTER, (RAY,)),
+    }
 
 
-def of_model(*fields: str, conditions: tuple[Condition, ...] = ()) -> Use:
-    """Some settings of the model, under conditions."""
-    return Use(ModelSettings, conditions, fields)
+def keeping_uses(*conditions: Condition) -> tuple[Use, ...]:
+    """The settings of what is kept."""
+    return Keeping.uses(*conditions, fields=("no_store", "store"))
 
 
 def engine_uses(*conditions: Condition) -> tuple[Use, ...]:
-    """The settings of the engines, each with its condition."""
-    return (
-        of_model("engine", conditions=conditions),
-        of_model(*WEIGHTS, conditions=(*conditions, LOADED)),
-        of_model(*_SERVER, conditions=(*conditions, API)),
-        of_model("ray_address", "replicas", conditions=(*conditions, RAY)),
-        *(Use(use.settings, (*conditions, *use.conditions), use.fields) for use in KEEPING),
-    )
+    """The settings of the engines."""
+    return (*ModelSettings.uses(*conditions, fields=_ENGINE), *keeping_uses(*conditions))
 
 
 def scoring_uses(*conditions: Condition) -> tuple[Use, ...]:
     """The settings of a model that scores."""
-    return (
-        *engine_uses(),
-        of_model("api_batch", conditions=(*conditions, API)),
-        of_model("first_token", conditions=conditions),
-        of_model("chat", "pll", conditions=(*conditions, LOADED)),
-    )
+    return (*engine_uses(), *ModelSettings.uses(*conditions, fields=("api_batch", "first_token", "chat", "pll")))
 
 
 def responding_uses(*conditions: Condition) -> tuple[Use, ...]:
     """The settings of a model that responds."""
-    return (
-        *engine_uses(*conditions),
-        of_model("api_endpoint", conditions=(*conditions, API)),
-        of_model("batch", conditions=(*conditions, LOADED)),
-    )
+    return (*engine_uses(*conditions), *ModelSettings.uses(*conditions, fields=("api_endpoint", "batch")))

@@ -11,7 +11,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import load_here
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.model import GivenModel
-from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Use
 from holisticbias_eval.tables.fields import Field
@@ -71,7 +71,7 @@ class DialoguesTask(Task):
     ability = "train"
     named_by = (RetainSettings, "dialogues")
     tables: ClassVar = {"candidates": read_candidates}
-    uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
+    uses = (Use(RetainSettings), *ModelSettings.uses(fields=("engine", "kind", "device")))
 
     def source(self, given: Given) -> TaskSource:
         """Read the dialogues, and draw candidates of training and of test."""
