@@ -1,7 +1,6 @@
 """Find the prompts that a user names: a file, a folder of BOLD's files, or a dataset on the Hugging Face Hub."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -114,16 +113,14 @@ def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     """
     if name == CALIBRATION:
         return calibration_prompts()
-    path = Path(name)
-    if path.is_dir():
-        if (path / COLLECTED).is_file():
-            return replace(_table_prompts(path / COLLECTED, FORM.open(path / COLLECTED)), name=path.resolve().name)
-        return bold_files.read_bold_folder(path, keep_faulty=keep_faulty)
-    if path.is_file():
-        opened = FORM.open(path)
+    path, file = Path(name), prompts_file(Path(name))
+    if file.is_dir():
+        return bold_files.read_bold_folder(file, keep_faulty=keep_faulty)
+    if file.is_file():
+        opened, name = FORM.open(file), path.resolve().name if path.is_dir() else path.stem
         if {*bold_files.ROW_COLUMNS} <= {*opened.names}:
-            return bold_files.read_bold_tables([path], path.stem, keep_faulty=keep_faulty)
-        return _table_prompts(path, opened)
+            return bold_files.read_bold_tables([file], name, keep_faulty=keep_faulty)
+        return _table_prompts(name, file, opened)
     address = _ON_HUB.fullmatch(name)
     if address is None or name.startswith("."):
         raise SelectionError(f"{name}: there is no such file or folder of prompts")
@@ -171,7 +168,7 @@ def _key(prompt: str) -> str:
     return " ".join(prompt.split())
 
 
-def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
+def _table_prompts(name: str, path: Path, opened: OpenedTable) -> CollectionPrompts:
     """Prompts of a table with ``prompt, group`` and what else ``FORM`` has."""
     table = FORM.read(opened)
     columns = {name: table[name].to_pylist() for name in table.column_names}
@@ -186,7 +183,7 @@ def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
     )
     made = with_columns(made, table.select([name for name in TYPES if name in columns]))
     about = {"prompts_files": path.name, "prompts_files_sha256": file_sha256(path)}
-    return CollectionPrompts(path.stem, made, about)
+    return CollectionPrompts(name, made, about)
 
 
 def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> CollectionPrompts:

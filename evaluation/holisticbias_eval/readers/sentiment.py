@@ -121,19 +121,16 @@ class VaderClassifier(Classifier):
     """
 
     def __init__(self, card: Card) -> None:
-        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-
         unknown = [label for label in card.labels if label not in SHARES]
         if unknown:
             raise ClassifierError(f"VADER has no label {unknown[0]!r}: its labels are {', '.join(SHARES)}")
         made = {"classifier_version": f"vaderSentiment {version('vaderSentiment')}", "without_words": "not judged"}
         super().__init__(card, {**card.settings, **made})
-        self._analyzer = SentimentIntensityAnalyzer()
 
     def judge(self, texts: Sequence[str]) -> Floats:
         """The shares of a block of texts."""
         names = [SHARES[label] for label in self.card.labels]
-        found = [self._analyzer.polarity_scores(text) for text in texts]
+        found = [_analyzer().polarity_scores(text) for text in texts]
         shares = np.array([[scores[name] for name in names] for scores in found], np.float64)
         shares[[not has_word(text, scores["compound"]) for text, scores in zip(texts, found, strict=True)]] = np.nan
         return shares

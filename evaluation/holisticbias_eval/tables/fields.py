@@ -107,13 +107,12 @@ class Field:
             missing = pc.or_(pc.equal(texts, ""), pc.utf8_is_space(texts))
         else:
             missing = pc.is_null(values)
-        count = pc.sum(missing).as_py()
-        if count:
-            row = pc.index(missing, True).as_py()
+
+        def said(row: int) -> str:
             found = str(values[row].as_py() or "").strip() or "missing"
-            raise TableError(
-                f"{label}: row {row + 1}: column {name} is {found}: every row needs a value{such_rows(count)}"
-            )
+            return f"column {name} is {found}: every row needs a value"
+
+        refuse_rows(label, missing, said)
 
     def refuse_repeated(self, label: str, values: pa.ChunkedArray | pa.Array) -> None:
         """Raise ``TableError`` if two rows have the same value; a missing value may be repeated."""
@@ -155,17 +154,19 @@ class Field:
             wanted = f"it must be a whole number from 0 to {MOST:,}"
         else:
             return
-        count = pc.sum(wrong).as_py()
-        if count:
-            row = pc.index(wrong, True).as_py()
-            shown = _shown(values[row])
-            raise TableError(
-                f"{label}: row {row + 1}: column {name} is {shown}: {wanted}{such_rows(count)}{self._hint}"
-            )
+        refuse_rows(label, wrong, lambda row: f"column {name} is {_shown(values[row])}: {wanted}", self._hint)
 
     @property
     def _hint(self) -> str:
         return f"; {self.hint}" if self.hint else ""
+
+
+def refuse_rows(label: str, wrong: pa.ChunkedArray, said: Callable[[int], str], hint: str = "") -> None:
+    """Raise ``TableError`` for the first row that is wrong, with their number; ``said`` is the fault of a row."""
+    count = pc.sum(wrong).as_py()
+    if count:
+        row = pc.index(wrong, True).as_py()
+        raise TableError(f"{label}: row {row + 1}: {said(row)}{such_rows(count)}{hint}")
 
 
 def such_rows(count: int) -> str:

@@ -13,11 +13,10 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
-from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
+from holisticbias_eval.models.store.keys import KeyPlaces, counted
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
-from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tasks.judging import find_response_reading
 from holisticbias_eval.tasks.responding import (
@@ -91,9 +90,10 @@ def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Tab
     wording = _find(responses, templates, "template", ("template",), file)
     found = {name: descriptors[name].combine_chunks().take(entry) for name in _about(descriptors)}
     found |= {name: templates[name].combine_chunks().take(wording) for name in ("template_id", "template")}
-    draws = _draws(pa.table({name: found[name] for name in ("template_id", "descriptor_id")}))
-    ids = (found["template_id"].cast(pa.string()), found["descriptor_id"].cast(pa.string()), draws.cast(pa.string()))
-    made = {"response_id": pc.binary_join_element_wise(*ids, "/"), **found, "draw": draws}
+    ids = [found[name].cast(pa.string()) for name in ("template_id", "descriptor_id")]
+    draws = pa.array(counted(zip(*(column.to_pylist() for column in ids), strict=True)), pa.int32())
+    responded = pc.binary_join_element_wise(*ids, draws.cast(pa.string()), "/")
+    made = {"response_id": responded, **found, "draw": draws}
     made |= {name: responses[name] for name in (*_TEXTS, "response", "finish") if name in responses.column_names}
     made |= {name: _counts(responses, name, file) for name in ("tokens", "sample") if name in responses.column_names}
     return pa.table({"persona": pa.array([""] * len(responses)), **made})
@@ -122,8 +122,3 @@ def _find(responses: pa.Table, entries: pa.Table, what: str, texts: tuple[str, .
             "are from with --release, or measure the table alone with holisticbias measure"
         )
     return pa.array(place)
-
-
-def _draws(cells: pa.Table) -> pa.Array:
-    """The number of each row within its cell, from 0."""
-    return pa.array(occurrences(distinct_rows(cells)[1]))
