@@ -12,11 +12,10 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.engines import stored
-from holisticbias_eval.models.likelihood.plan import WHAT, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work, score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans, TextRows, unique_spans, whole
 from holisticbias_eval.models.settings import scoring_uses
-from holisticbias_eval.models.trial import Plan
+from holisticbias_eval.models.trial import WHAT, Plan, plan_work
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.intersections import read_shards

@@ -9,12 +9,11 @@ import numpy as np
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.plan import plan_work
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Scorer, score_spans
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.sequences import spread
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.trial import Plan
+from holisticbias_eval.models.trial import Plan, plan_work
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
 from holisticbias_eval.prompts.sentences import AskedSentences

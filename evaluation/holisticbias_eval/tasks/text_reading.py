@@ -1,15 +1,16 @@
 """Read texts, and the figures beside those of texts about groups: audits, and texts that name their group."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.terms.anonymise import NAME, anonymise
+from holisticbias.terms.anonymise import NAME, Named, anonymise, replace_subject
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
@@ -21,10 +22,13 @@ from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.judging import choose_judges, show_reading
 from holisticbias_eval.readers.labels import ToxicityReader
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
-from holisticbias_eval.readers.swapped import GROUP, swapped
 from holisticbias_eval.tasks.judging import JudgedReading, judging_options
 from holisticbias_eval.tasks.task import Given
 
+GROUP = "audit_group"
+Row = dict[str, Any]
+DRAWN = 200
+"""Texts per domain that are swapped."""
 MOST = 20_000
 """The most texts that are compared, or audited: a classifier judges each of them again."""
 
@@ -75,7 +79,7 @@ class TextReading(JudgedReading):
         base = table.filter(people) if pc.any(people).as_py() else table
         own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
         groups = len({*_groups(base)})
-        swaps = swapped(base.select(own), max(1, min(200, MOST // max(1, groups))))
+        swaps = swapped(base.select(own), max(1, min(DRAWN, MOST // max(1, groups))))
         if swaps.num_rows:
             swaps = swaps.drop_columns(["group"]).rename_columns({GROUP: "group"})
             swaps = self.read(swaps.append_column("censored", pa.array([False] * swaps.num_rows)), display)
@@ -111,3 +115,37 @@ def _groups(texts: pa.Table) -> list[tuple[str | None, ...]]:
     """The domain, if there is one, and the group of each text."""
     columns = [texts[name].to_pylist() for name in ("domain", "group") if name in texts.column_names]
     return list(zip(*columns, strict=True))
+
+
+def swapped(texts: pa.Table, limit: int = DRAWN) -> pa.Table:
+    """The texts of each domain with the subject of every group of the domain in turn, in the column ``audit_group``.
+
+    A row is a text of ``texts`` in which its subject stands, with that subject replaced by another group's most
+    frequent subject, or by its own group's. ``group`` is the group of the text, ``text`` is the changed text, and
+    ``subject`` is null, so that a measure reads the words as they are; the words for the group are left in. ``item``
+    numbers the texts, so that the forms of one text stay together. At most ``limit`` texts per domain are used,
+    spread evenly. Differences between values of ``audit_group`` are due to the subject alone. Texts without a subject
+    are left out; a table without subjects gives no rows.
+    """
+    domains: dict[str | None, list[Row]] = {}
+    for row in texts.to_pylist():
+        if row.get("subject") and row.get("text"):
+            domains.setdefault(row.get("domain"), []).append(row)
+    made = [row for name, rows in domains.items() for row in _swaps(name, rows, limit)]
+    fields = [field for field in texts.schema if field.name not in (GROUP, "item", "forms")]
+    return pa.Table.from_pylist(made, pa.schema([*fields, ("item", pa.string()), (GROUP, pa.string())]))
+
+
+def _with_subject(row: Row, name: str) -> str:
+    return replace_subject(row["text"], Named(row["subject"], person=bool(row.get("person"))), name)
+
+
+def _swaps(domain: str | None, rows: list[Row], limit: int) -> Iterator[Row]:
+    subjects: dict[str, Counter[str]] = {}
+    for row in rows:
+        subjects.setdefault(str(row["group"]), Counter())[str(row["subject"])] += 1
+    naming = [row for row in rows if _with_subject(row, "") != row["text"]]
+    for number, row in enumerate(naming[:: max(1, -(-len(naming) // limit))]):
+        for group, counts in subjects.items():
+            text = _with_subject(row, max(counts, key=counts.__getitem__))
+            yield {**row, "text": text, "subject": None, "item": f"{domain}/{number}", GROUP: group}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holisticbias.terms.anonymise import Named, anonymise, replace_subject
 from holisticbias_eval.readers.censor import censor, censor_settings
-from holisticbias_eval.readers.swapped import swapped
+from holisticbias_eval.tasks.text_reading import swapped
 
 CASES = yaml.safe_load(Path(__file__).with_name("anonymised.yaml").read_text("utf-8"))
 

@@ -12,11 +12,10 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import plans
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.plan import plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.models.trial import Plan, plan_trial
+from holisticbias_eval.models.trial import Plan, plan_trial, plan_work
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.prompts.selection import Selection
 from holisticbias_eval.prompts.sentences import ask_sentences
