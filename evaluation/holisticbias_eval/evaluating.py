@@ -22,8 +22,7 @@ from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, writ
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Use, Values, named_paths, refuse_unused
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.requests import TaskRequests
-from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource
+from holisticbias_eval.tasks.sources import ReleaseSource, TaskRequests, TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading
 
 _SHORTER = {"small", "where", "limit"}

@@ -18,8 +18,7 @@ from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
-from holisticbias_eval.tasks.requests import Answered, TaskRequests
-from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource, file_source
 from holisticbias_eval.tasks.task import Given, Task
 
 SETTINGS = ClassifierSettings()

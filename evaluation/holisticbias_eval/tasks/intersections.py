@@ -21,10 +21,9 @@ from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.settings import ReleaseName, Use
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.requests import Answered, TaskRequests
 from holisticbias_eval.tasks.scored import ContextSettings, find_context, texts_to_try
 from holisticbias_eval.tasks.sentences import SentencesTask
-from holisticbias_eval.tasks.sources import TaskSource, release_source
+from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource, release_source
 from holisticbias_eval.tasks.task import Given
 
 INTERSECTIONS = Form("intersections", (

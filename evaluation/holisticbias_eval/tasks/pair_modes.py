@@ -22,7 +22,7 @@ from holisticbias_eval.prompts.pairs import (
     with_pair_scores,
 )
 from holisticbias_eval.prompts.selection import Skipped
-from holisticbias_eval.tasks.requests import Answered, TaskRequests
+from holisticbias_eval.tasks.sources import Answered, TaskRequests
 
 HOW: Mapping[str, str] = {
     "causal": "log-likelihood of the whole sentence",

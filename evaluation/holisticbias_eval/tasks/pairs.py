@@ -24,9 +24,8 @@ from holisticbias_eval.stereotypes.specifications import (
 )
 from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.pair_modes import HOW, pair_requests
-from holisticbias_eval.tasks.requests import TaskRequests
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
-from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
+from holisticbias_eval.tasks.sources import TaskRequests, TaskSource, file_name, file_source
 from holisticbias_eval.tasks.task import Given
 
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"

@@ -21,9 +21,8 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import lines_to_draw
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
-from holisticbias_eval.tasks.requests import Answered, TaskRequests
 from holisticbias_eval.tasks.response_settings import DecodingName, Personas, Samples
-from holisticbias_eval.tasks.sources import TaskSource
+from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading
 from holisticbias_eval.tasks.text_reading import find_text_reading
 

@@ -17,9 +17,8 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.requests import Answered, TaskRequests
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
-from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource, file_source
 from holisticbias_eval.tasks.task import Given, Task
 
 NOT_LOADED = "not loaded"

@@ -18,8 +18,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
 from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.settings import Settings, setting
-from holisticbias_eval.tasks.requests import Answered, TaskRequests
-from holisticbias_eval.tasks.sources import TaskSource
+from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource
 from holisticbias_eval.tasks.task import Given, Task
 
 _TRIED = 4096

@@ -23,8 +23,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run_sets import read_recorded
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
-from holisticbias_eval.tasks.requests import TaskRequests
-from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, find_release
+from holisticbias_eval.tasks.sources import ReleaseSource, TaskRequests, TaskSource, find_release
 
 LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
