@@ -68,12 +68,6 @@ def load_here(
         return kind, load_kind(source, kind, settings.device)
 
 
-class ChoiceScorer(CausalScorer):
-    """A chat model that scores the letters of a choice; ``control_tokens`` are texts that it reads as control."""
-
-    control_tokens: Sequence[str] = ()
-
-
 def start_chooser(source: ModelSource, notice: Notice, settings: ModelSettings) -> Scorer | PairScorer:
     """Start a chat model that chooses one of two sentences, in this process or behind a server.
 
@@ -88,7 +82,7 @@ def start_chooser(source: ModelSource, notice: Notice, settings: ModelSettings) 
         raise ModelError(f"{loaded.identity.name}: its tokenizer has no chat template: leave --mode choice out")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(chat="on"), "causal")
     about = {"first_token": "counted, given the chat template", "chat": conversation.frame.without_persona}
-    scorer = ChoiceScorer(loaded, notice, dtype=settings.dtype, opening=Opening(settings=about))
+    scorer = CausalScorer(loaded, notice, dtype=settings.dtype, opening=Opening(settings=about))
     scorer.control_tokens = conversation.encoder.spelt
     return scorer
 

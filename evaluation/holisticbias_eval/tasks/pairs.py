@@ -12,7 +12,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_chooser, start_published, start_scorer, store_of
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import PairScorer
-from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
+from holisticbias_eval.models.settings import ModelSettings, scoring_uses
 from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
@@ -44,7 +44,6 @@ class PairsTask(ScoredTask):
     tables: ClassVar = {"pairs": pair_files.read_pair_scores}
     uses = (
         Use(pair_files.PairSettings),
-        *engine_uses(),
         *scoring_uses(LIKELIHOOD),
         *ModelSettings.uses(PUBLISHED, fields=("api_batch",)),
     )

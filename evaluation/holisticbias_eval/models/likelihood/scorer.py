@@ -139,6 +139,8 @@ class Scorer(Model, ABC):
 
     block_size = 16_384
     """Spans that are scored and stored together."""
+    control_tokens: Sequence[str] = ()
+    """Texts that a chat model which chooses between sentences reads as control tokens."""
     roughly = False
     """Whether the method is tested without float64, for a trial whose scores are discarded."""
 
