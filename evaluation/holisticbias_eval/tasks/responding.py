@@ -21,7 +21,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import lines_to_draw
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
-from holisticbias_eval.tasks.response_settings import DecodingName, Personas, Samples
+from holisticbias_eval.tasks.response_settings import DecodingName, GivenResponses, Personas, Samples
 from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading
 from holisticbias_eval.tasks.text_reading import find_text_reading
@@ -128,9 +128,10 @@ class RespondingTask(Task):
 
     ability = "generate"
 
-    def model(self, source: TaskSource, given: Given) -> Generator:
-        """Start the engine that responds."""
-        return start_responding(given)
+    def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:
+        """Start the engine that responds; of responses that are given only the model's name is known."""
+        file = given.read(GivenResponses).responses
+        return start_responding(given) if file is None else given_model(given.model_name, file)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the readers of the measures, with their classifiers."""

@@ -19,13 +19,7 @@ from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_ter
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tasks.judging import find_response_reading
-from holisticbias_eval.tasks.responding import (
-    RespondingTask,
-    ResponseRequests,
-    find_drawing,
-    given_model,
-    start_responding,
-)
+from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests, find_drawing
 from holisticbias_eval.tasks.response_files import TABLES, read_responses
 from holisticbias_eval.tasks.response_settings import ASKED, GivenResponses, Personas, asking_uses
 from holisticbias_eval.tasks.sources import TaskSource, release_source
@@ -57,11 +51,6 @@ class ResponsesTask(RespondingTask):
             table = draw_prompts(release, drawing)
         return release_source(release, (release, table), drawing.settings)
 
-    def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given responses
-        """Start the engine that answers; of given responses only the name is known."""
-        file = given.read(GivenResponses).responses
-        return start_responding(given) if file is None else given_model(given.model_name, file)
-
     def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
         release, table = source.content
@@ -76,6 +65,7 @@ class ResponsesTask(RespondingTask):
         return find_response_reading(shipped.classifiers if shipped else {}, release, given)
 
 
+_ABOUT = ("axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference")
 _TEXTS = ("noun", "noun_id", "noun_gender", "noun_phrase_type", "variants", "prompt", "persona", "reasoning")
 
 
@@ -88,7 +78,8 @@ def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Tab
     descriptors, templates = release.tables["descriptors"], release.tables["templates"]
     entry = _find(responses, descriptors, "descriptor", ("axis", "descriptor"), file)
     wording = _find(responses, templates, "template", ("template",), file)
-    found = {name: descriptors[name].combine_chunks().take(entry) for name in _about(descriptors)}
+    about = [name for name in _ABOUT if name in descriptors.column_names]
+    found = {name: descriptors[name].combine_chunks().take(entry) for name in about}
     found |= {name: templates[name].combine_chunks().take(wording) for name in ("template_id", "template")}
     ids = [found[name].cast(pa.string()) for name in ("template_id", "descriptor_id")]
     draws = pa.array(counted(zip(*(column.to_pylist() for column in ids), strict=True)), pa.int32())
@@ -103,11 +94,6 @@ def _counts(responses: pa.Table, name: str, file: Path) -> pa.ChunkedArray:
     """A column of whole numbers with its own type, or with that of counts if it has them as text."""
     kind, counts = responses[name].type, Field(name, "count").read(str(file), name, responses[name])
     return responses[name] if pa.types.is_integer(kind) or pa.types.is_floating(kind) else counts
-
-
-def _about(descriptors: pa.Table) -> list[str]:
-    names = ("axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference")
-    return [name for name in names if name in descriptors.column_names]
 
 
 def _find(responses: pa.Table, entries: pa.Table, what: str, texts: tuple[str, ...], file: Path) -> pa.Array:

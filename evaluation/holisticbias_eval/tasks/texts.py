@@ -52,14 +52,13 @@ class TextsTask(responding.RespondingTask):
         found = find_asked(read.model_copy(update={"prompts": prompts}), given, drawing)
         return replace(found, default_model=own)
 
-    def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given texts
+    def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:
         """Start the engine that continues; of given texts only the model's name is known."""
-        file, asked = given.read(GivenResponses).responses, source.content
-        if file is not None:
-            return responding.given_model(given.model_name, file)
+        if given.read(GivenResponses).responses is not None:
+            return super().model(source, given)
         named = replace(given, model=given.named(source))
         wanted = given.read(TextSettings).style
-        style = STYLES.read(wanted or CONTINUED_AS) if asked.is_continued else None
+        style = STYLES.read(wanted or CONTINUED_AS) if source.content.is_continued else None
         generator = responding.start_responding(named, style)
         if generator.keeps_blank and wanted is not None:
             name = generator.identity.name
