@@ -98,7 +98,7 @@ def find_response_reading(own: Mapping[str, str], release: Release, given: Given
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedReading(TaskReading):
-    """Reads texts with classifiers: ``chosen`` names them by what they judge, and ``judges`` are those that are loaded.
+    """Reads texts with classifiers: ``chosen`` names them by what they judge, and ``judges`` holds the loaded ones.
 
     ``censored`` says whether mentions of a descriptor are replaced before.
     """
