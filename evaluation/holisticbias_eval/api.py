@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ def evaluate(
     names = None if named is None else split_names(_texts("measures", named))
     if names and measures is not None:
         defaults = of_measures(defaults, names, uses)
-    values = {**defaults, **_values({"where": where, **settings})}
+    values = {**defaults, **_values(settings, where)}
     chosen = choose_measures(names, values)
     groups = by_task(chosen)
     if len(groups) > 1:
@@ -123,7 +123,7 @@ def generate(
 
     own = {"model": model, "release": release, "prompts": prompts, "measure": None}
     (model, release, prompts, _), defaults = _defaults(recipe, USES, **own)
-    values = {**defaults, **_values({"where": where, **settings})}
+    values = {**defaults, **_values(settings, where)}
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
@@ -190,7 +190,7 @@ def mitigate(
     from holisticbias_eval.mitigation.run import mitigation_uses
 
     (model, release), defaults = _defaults(recipe, mitigation_uses(), model=model, release=release)
-    names, values = _texts("method", method), {**defaults, **_values({"where": where, **settings})}
+    names, values = _texts("method", method), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
     folder = path_of("out", out, OutputError)
@@ -255,9 +255,12 @@ def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list
     return [of_recipe[name] if value is None else value for name, value in given.items()], found
 
 
-def _values(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as commands give them: the name of a file is a text, and None is the default."""
-    return {
+def _values(settings: Mapping[str, Any], where: Where | None = None) -> dict[str, Any]:
+    """Settings as commands give them: the name of a file is a text, filters are texts, and None is the default."""
+    from holisticbias.compile.filters import filter_texts
+
+    filters = {} if where is None else {"where": filter_texts(where)}
+    return filters | {
         name: [_plain(name, one) for one in value] if isinstance(value, list | tuple) else _plain(name, value)
         for name, value in settings.items()
         if value is not None
@@ -265,10 +268,12 @@ def _values(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """The value, a path as a text; raises ``EvaluationError`` for a text that no record can hold."""
+    """The value, a path as a text, a number of numpy as one of Python; raises ``EvaluationError`` for a broken text."""
+    import numpy as np
+
     from holisticbias.inputs import refuse_broken
 
-    plain = str(value) if isinstance(value, Path) else value
+    plain = str(value) if isinstance(value, Path) else value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, str):
         refuse_broken(name, plain, EvaluationError)
     return plain
@@ -276,8 +281,10 @@ def _plain(name: str, value: Any) -> Any:
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
     """A text, or several; raises ``EvaluationError`` for anything else."""
-    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    if not texts or not all(isinstance(text, str) for text in texts):
+    from holisticbias.inputs import texts_of
+
+    texts = texts_of(name, value, EvaluationError)
+    if not texts:
         raise EvaluationError(f"{name}: it must be a text, or a list of texts, not {value!r}")
     return texts
 

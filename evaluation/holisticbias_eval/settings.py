@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
@@ -212,20 +213,31 @@ def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) 
 def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str], release: object = None) -> None:
     """Raise ``EvaluationError`` for a setting, or a release, that none of the chosen measures or methods uses.
 
-    The message says under which condition they use it, or else which others do.
+    The message says under which condition they use it, or else which others do. Raises ``EvaluationError`` also for a
+    value that no option can have: a condition cannot be asked of a data frame.
     """
+    _refuse_unplain(values, uses)
     if release is not None:
         values = {**values, "release": release}
     for name in values:
         fitting = [(part, use) for part, found in uses.items() for use in found if name in use.names]
-        if not fitting:
-            known = {name for found in uses.values() for use in found for name in use.names}
-            raise EvaluationError(f"there is no setting {name!r}{close_to(name, known)}; --help-all lists them")
         near = [(part, use) for part, use in fitting if part in chosen]
         if not any(use.holds(values) for _, use in near):
             words = _words(near, values, chosen) if near else _words(fitting, values, [*uses])
             flag = flag_of(fitting[0][1].settings, name)
             raise EvaluationError(f"{flag} is for {words}: here it has no effect, so leave it out")
+
+
+def _refuse_unplain(values: Values, uses: Uses) -> None:
+    """Raise ``EvaluationError`` for an unknown setting, and for a value that is not a text, a number or a list."""
+    kinds = {name: use.settings for found in uses.values() for use in found for name in use.names}
+    for name, value in values.items():
+        if name not in kinds:
+            raise EvaluationError(f"there is no setting {name!r}{close_to(name, kinds)}; --help-all lists them")
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if not isinstance(one, str | int | float | Path | date):
+                wanted = "a text, a number, the name of a file, or a list of them"
+                raise EvaluationError(f"{flag_of(kinds[name], name)}: it must be {wanted}, not {type(one).__name__}")
 
 
 def of_measures(recipe: Values, measures: Sequence[str], uses: Uses) -> dict[str, Any]:

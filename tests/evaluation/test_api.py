@@ -1,9 +1,12 @@
 """The public functions give what the commands write, and notebooks show it."""
 
+from collections import UserList
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -15,7 +18,7 @@ from tests.golden.inputs import PERPLEXITIES
 
 import holisticbias
 import holisticbias_eval as hbe
-from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownTermError
+from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownTermError, UnknownVersionError
 from holisticbias_eval.api_results import GainTable, ModelRun
 from holisticbias_eval.errors import EvaluationError, ModelError, RecipeError, ReportError, RunError, TableError
 from holisticbias_eval.results.gains import Gain
@@ -25,6 +28,7 @@ from known import known
 
 WRONG: Any = 3
 LONG = f"{'x' * 300}.csv"
+Kind = Enum("Kind", "ONE")
 TEXTS = pd.DataFrame({"text": ["A good day.", "A bad day."], "group": ["women", "men"]})
 
 
@@ -119,7 +123,16 @@ def test_a_list_of_texts_is_judged_as_its_table(invoke: Invoke, tmp_path: Path) 
     made = pq.read_table(tmp_path / "judged.parquet").select(["p:positive", "p:negative"]).to_pylist()
     frame = pd.DataFrame({"response": texts})
     column = frame["response"]
-    for given in (texts, frame, column, column.to_numpy(), pl.Series(texts), pa.array(texts), tmp_path / "texts.csv"):
+    for given in (
+        texts,
+        frame,
+        column,
+        column.to_numpy(),
+        pl.Series(texts),
+        pa.array(texts),
+        UserList(texts),
+        tmp_path / "texts.csv",
+    ):
         found = hbe.classify(given, "vader", no_store=True, progress=False)
         assert found.select(["p:positive", "p:negative"]).to_pylist() == made
     assert made[0]["p:positive"] > 0.5 > made[1]["p:positive"]
@@ -183,6 +196,15 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(pairs=LONG), EvaluationError, "^xxx.*(: File name too long| does not exist)"),
         (lambda: hbe.measure("sentiment", "a\0.csv"), TableError, "table: .* has a null character"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
+        (lambda: hbe.measure("sentiment", TEXTS, seed=-1), EvaluationError, "--seed: it must be at least 0"),
+        (lambda: hbe.measure("sentiment", TEXTS, where={"a": "b"}), EvaluationError, "there is no setting 'where'"),
+        (lambda: hbe.evaluate(measures="generation_bias", responses=TEXTS), EvaluationError, "a file, .*DataFrame"),
+        (lambda: hbe.evaluate(measures="medians", limit=pd.NA), EvaluationError, "--limit: it must be .* not NAType"),
+        (lambda: hbe.evaluate(measures="medians", seed=Kind.ONE), EvaluationError, "--seed: it must be .* not Kind"),
+        (lambda: hbe.evaluate(measures=TEXTS.index), EvaluationError, "measures: it must be a text, or a list"),
+        (lambda: hbe.evaluate(measures=pd.Series([1, 2])), EvaluationError, "measures: it must be a text, or a list"),
+        (lambda: hbe.evaluate(where=np.array("axis=age")), UnknownTermError, "where: it must be a text, or a list"),
+        (lambda: hbe.measure("sentiment", pd.DataFrame), TableError, "the table: it must be a file, .* not type"),
         (lambda: hbe.measure("sentiment", LONG), TableError, r"x\.csv (cannot be read .* name too|does not exist)"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
         (lambda: hbe.measure(TEXTS, "sentiment"), EvaluationError, "name: it must be .* not DataFrame"),
@@ -198,6 +220,9 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.mitigate("lmd", out="out", seed="x"), EvaluationError, "--seed: it must be a whole number"),
         (lambda: hbe.mitigate("lmd", out="out", seed=-1), EvaluationError, "--seed: it must be at least 0"),
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
+        (lambda: holisticbias.build_release(mini_catalog(), TEXTS), UnknownVersionError, "version: .* not DataFrame"),
+        (lambda: holisticbias.build_release(mini_catalog(), subset=WRONG), UnknownVersionError, "subset: .* not int"),
+        (lambda: holisticbias.open_release("1.0.0", WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
         (lambda: holisticbias.load_catalog(LONG), SourceError, r"x\.csv .*(read: File name too|is not a folder)"),
         (lambda: holisticbias.open_release(WRONG), ReleaseError, "release: it must be the name .* not int"),

@@ -37,7 +37,7 @@ Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
 class MeasureSettings(Part, ToxicitySettings):
     """Settings of the figures: the seed and the numbers of draws, clusters of styles, the bound of offensive texts."""
 
-    seed: int = 0
+    seed: int = Field(0, ge=0)
     draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
     permutations: int = Field(20, ge=1, description="permutations of descriptors' labels")
     flips: int = Field(400, ge=20, description="sign flips of the paired permutation test")

@@ -127,7 +127,8 @@ class Field:
         kind = column.type
         if pa.types.is_nested(kind) or (self.kind in _NUMBERS and pa.types.is_boolean(kind)):
             raise pa.ArrowInvalid("of another kind")
-        if self.kind in _TEXTS and (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+        if self.kind in _TEXTS and any(is_kind(kind) for is_kind in binary):
             column = column.cast(pa.large_string())  # which checks that it is UTF-8
         is_other = pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         if self.kind == "text" and is_other and column.null_count < len(column):

@@ -1,7 +1,7 @@
 """Data frames as files, so that a frame is read as the file of the same rows is."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,8 @@ def file_of(table: Any, column: str) -> Iterator[str]:
     if not hasattr(type(table), "columns"):  # a column of pandas, polars or Arrow, or an array of numpy
         to_list = next((name for name in ("to_list", "to_pylist", "tolist") if hasattr(table, name)), None)
         table = table if to_list is None else getattr(table, to_list)()
+    if isinstance(table, Sequence) and not isinstance(table, str | bytes | bytearray):
+        table = list(table)
     with TemporaryDirectory() as folder:
         path = _write(table, column, Path(folder))
         try:
@@ -55,21 +57,28 @@ def _write(table: Any, column: str, folder: Path) -> Path:
 
 
 def _arrow_of(table: Any, column: str) -> pa.Table:
-    if isinstance(table, list | tuple):
+    if isinstance(table, list):
         rows = _list_rows(table, column)
         names = dict.fromkeys(name for row in rows for name in row) or {column: None}
         columns = {name: [row.get(name) for row in rows] for name in names}
         _refuse_mixed(columns.values())
-        return pa.table(columns)
-    if not hasattr(table, "__arrow_c_stream__") or not hasattr(table, "columns"):
+        return _without_extensions(pa.table(columns))
+    if not hasattr(type(table), "__arrow_c_stream__") or not hasattr(type(table), "columns"):
         wanted = "a file, a list, a column, or a pandas, polars or Arrow table"
         raise TableError(f"{LABEL}: it must be {wanted}, not {type(table).__name__}")
     if not hasattr(table, "iloc"):
         if "Object" in map(str, getattr(table, "dtypes", ())):  # polars gives the addresses of Python objects to Arrow
             raise pa.ArrowInvalid("a column of Python objects")
-        return pa.table(table)
+        return _without_extensions(pa.table(table))
     _refuse_mixed(cells for _, cells in table.items() if cells.dtype == object)
-    return pa.Table.from_pandas(table, preserve_index=False)
+    return _without_extensions(pa.Table.from_pandas(table, preserve_index=False))
+
+
+def _without_extensions(table: pa.Table) -> pa.Table:
+    """The table; raises ``pa.ArrowInvalid`` for a column such as UUIDs or periods, which is stored as other values."""
+    if any(isinstance(kind, pa.BaseExtensionType) for kind in table.schema.types):
+        raise pa.ArrowInvalid("an extension type")
+    return table
 
 
 def _refuse_mixed(columns: Iterable[Iterable[Any]]) -> None:
@@ -78,7 +87,7 @@ def _refuse_mixed(columns: Iterable[Iterable[Any]]) -> None:
 
 
 def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
-    if isinstance(table, list | tuple):
+    if isinstance(table, list):
         return _list_rows(table, column)
     names = [str(name) for name in getattr(table, "column_names", table.columns)]
     refuse_repeated_columns(LABEL, names, names, str)
@@ -86,11 +95,11 @@ def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
         columns = [table.iloc[:, place] for place in range(len(names))]
         cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
-    rows: list[Mapping[Any, Any]] = table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
+    rows: list[Mapping[Any, Any]] = table.to_dicts() if hasattr(table, "to_dicts") else pa.table(table).to_pylist()
     return rows
 
 
-def _list_rows(rows: list[Any] | tuple[Any, ...], column: str) -> list[Mapping[Any, Any]]:
+def _list_rows(rows: list[Any], column: str) -> list[Mapping[Any, Any]]:
     return [row if isinstance(row, Mapping) else {column: row} for row in rows]
 
 

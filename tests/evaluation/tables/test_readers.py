@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pandas as pd
 import polars as pl
@@ -125,6 +126,20 @@ def test_an_odd_column_of_a_frame_that_nobody_needs_is_no_fault(odd: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([UUID(int=1)] * N, [str(UUID(int=1))] * N),
+        (pd.period_range("2026", periods=N, freq="Y"), ["2026", "2027", "2028"]),
+        (pd.interval_range(0, N), ["(0, 1]", "(1, 2]", "(2, 3]"]),
+    ],
+)
+def test_a_column_of_a_type_that_parquet_lacks_is_read_as_it_is_printed(values: Any, texts: list[str]) -> None:
+    frame = pd.DataFrame(ABOUT).assign(item=values)
+    for made in (frame, frame.to_dict("records")):
+        assert [row["item"] for row in of_frame(TEXTS.read, made)] == texts, type(made)
+
+
+@pytest.mark.parametrize(
     ("frame", "message"),
     [
         (3, "the table: it must be a file, a list, a column, or a pandas, polars or Arrow table, not int"),
@@ -138,6 +153,7 @@ def test_an_odd_column_of_a_frame_that_nobody_needs_is_no_fault(odd: str) -> Non
         ([*ABOUT, {"text": {("a", "b"): 1}}], "^the table: row 4 cannot be written as JSON"),
         (pl.DataFrame({"text": ["a"], "group": [["b"]]}), r"^the table: row 1: column group is not text but \['b'\]"),
         (pd.DataFrame({"text": [b"a", b"\xff"], "group": "b"}), r"^the table: row 2: column text is not text but b'"),
+        (pa.table({"text": pa.array([b"\xff"], pa.binary(1)), "group": ["b"]}), "row 1: column text is not text but"),
     ],
 )  # fmt: skip
 def test_what_is_not_a_table_is_refused(frame: Any, message: str) -> None:

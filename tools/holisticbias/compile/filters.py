@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from holisticbias.errors import HolisticBiasError, UnknownTermError
-from holisticbias.inputs import refuse_broken
+from holisticbias.inputs import texts_of
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
 
@@ -17,17 +17,10 @@ _SHOWN, _LONGEST = 30, 1000  # values and characters of a message
 def filter_texts(where: Where) -> tuple[str, ...]:
     """Filters as texts; raises ``UnknownTermError`` for anything else."""
     if isinstance(where, Mapping):
-        return tuple(f"{key}={','.join(_texts(f'where {key}', values))}" for key, values in where.items())
-    return _texts("where", where)
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
-    if not all(isinstance(text, str) for text in texts):
-        raise UnknownTermError(f"{name}: it must be a text, or a list of texts, not {value!r}")
-    for text in texts:
-        refuse_broken(name, text, UnknownTermError)
-    return texts
+        return tuple(
+            f"{key}={','.join(texts_of(f'where {key}', values, UnknownTermError))}" for key, values in where.items()
+        )
+    return texts_of("where", where, UnknownTermError)
 
 
 def parse_conditions(texts: Iterable[str], keys: Sequence[str] = KEYS) -> Mapping[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from holisticbias.compile.filters import Where, conditions_text, filter_texts, parse_conditions, select
 from holisticbias.compile.lazy_tables import LazyTables, lazy_table
 from holisticbias.compile.tables import compile_tables
-from holisticbias.errors import OutputError, ReleaseError, SourceError
+from holisticbias.errors import OutputError, ReleaseError, SourceError, UnknownVersionError
 from holisticbias.inputs import path_of
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
@@ -34,6 +34,9 @@ def build_release(
     """
     if not isinstance(catalog, Catalog):
         raise SourceError(f"catalog: it must be what load_catalog gives, not {type(catalog).__name__}")
+    for name, value in {"version": version, "subset": subset}.items():
+        if value is not None and not isinstance(value, str):
+            raise UnknownVersionError(f"{name}: it must be a text, not {type(value).__name__}")
     version = newest_version(catalog) if version is None else version
     conditions = parse_conditions(filter_texts(where))
     selected = select(catalog, version, conditions, subset)

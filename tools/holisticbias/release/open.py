@@ -31,10 +31,11 @@ def open_release(release: Path | str, catalog: Catalog | None = None) -> Release
     version that the installed package knows to be withdrawn.
     """
     if is_version(str(release)) and not Path(release).exists():
-        terms = catalog or load_catalog()
+        terms = load_catalog() if catalog is None else catalog
+        built = build_release(terms, str(release))
         if (withdrawal := terms.withdrawal(str(release))) is not None:
             warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
-        return build_release(terms, str(release))
+        return built
     folder = find_release(release)
     manifest = read_manifest(folder)
     tables = _lazy_tables(folder, manifest)
