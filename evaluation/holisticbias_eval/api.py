@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +63,9 @@ def evaluate(
     if len(groups) > 1:
         asked = "; ".join(", ".join(group) for group in groups)
         raise EvaluationError(f"these measures ask different questions, so evaluate them one by one: {asked}")
-    (prepared,) = prepare(_model_of(model), _release_of(release), chosen, values, _display(progress))
-    run = prepared.run()
+    with _alone(values):
+        (prepared,) = prepare(_model_of(model), _release_of(release), chosen, values, _display(progress))
+        run = prepared.run()
     return ModelRun(run.result, restored(run.answers), run.tables)
 
 
@@ -126,8 +127,9 @@ def generate(
     values = {**defaults, **_values(settings, where)}
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
-        answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
-    responses, generation = answering.run(_display(progress))
+        with _alone(values):
+            answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
+            responses, generation = answering.run(_display(progress))
     of_file = {} if prompts is None or isinstance(prompts, str | Path) else {"prompts": LABEL}
     return ModelResponses(responses, generation.model_copy(update=of_file))
 
@@ -194,7 +196,8 @@ def mitigate(
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
     folder = path_of("out", out, OutputError)
-    made = train_models(names, base, of_release, values, folder, display=_display(progress), overwrite=overwrite)
+    with _alone(values):
+        made = train_models(names, base, of_release, values, folder, display=_display(progress), overwrite=overwrite)
     return MitigatedModels(made.models, made.shown, made.page)
 
 
@@ -287,6 +290,13 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if not texts:
         raise EvaluationError(f"{name}: it must be a text, or a list of texts, not {value!r}")
     return texts
+
+
+def _alone(values: Mapping[str, Any]) -> AbstractContextManager[object]:
+    """Let the models of this process be asked by one thread at a time; servers may be asked by several."""
+    from holisticbias_eval.models.loading.running import ALONE
+
+    return nullcontext() if str(values.get("engine")) == "api" else ALONE
 
 
 def _display(progress: bool) -> Display:

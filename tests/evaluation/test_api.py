@@ -2,6 +2,7 @@
 
 from collections import UserList
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 import yaml
 from tests.evaluation.conftest import mini_catalog
 from tests.golden.inputs import PERPLEXITIES
@@ -27,6 +29,7 @@ from invoking import Invoke
 from known import known
 
 WRONG: Any = 3
+SCALAR: Any = np.array("axis=age")
 LONG = f"{'x' * 300}.csv"
 Kind = Enum("Kind", "ONE")
 TEXTS = pd.DataFrame({"text": ["A good day.", "A bad day."], "group": ["women", "men"]})
@@ -176,6 +179,18 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
     assert altered.answers["nll"].to_pylist() != of_model.answers["nll"].to_pylist()
 
 
+def test_threads_are_given_what_one_thread_is(tiny_gpt2: Path, mini_release_folder: Path) -> None:
+    def measured(_: int) -> ModelRun:
+        return hbe.evaluate(tiny_gpt2, mini_release_folder, "medians", limit=40, progress=False, no_store=True)
+
+    alone, precision = measured(0), torch.get_default_dtype()
+    with ThreadPoolExecutor(3) as threads:
+        for run in threads.map(measured, range(3)):
+            assert run.answers.equals(alone.answers)
+            assert run.result == alone.result
+    assert torch.get_default_dtype() == precision
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -203,7 +218,7 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="medians", seed=Kind.ONE), EvaluationError, "--seed: it must be .* not Kind"),
         (lambda: hbe.evaluate(measures=TEXTS.index), EvaluationError, "measures: it must be a text, or a list"),
         (lambda: hbe.evaluate(measures=pd.Series([1, 2])), EvaluationError, "measures: it must be a text, or a list"),
-        (lambda: hbe.evaluate(where=np.array("axis=age")), UnknownTermError, "where: it must be a text, or a list"),
+        (lambda: hbe.evaluate(where=SCALAR), UnknownTermError, "where: it must be a text, or a list"),
         (lambda: hbe.measure("sentiment", pd.DataFrame), TableError, "the table: it must be a file, .* not type"),
         (lambda: hbe.measure("sentiment", LONG), TableError, r"x\.csv (cannot be read .* name too|does not exist)"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),

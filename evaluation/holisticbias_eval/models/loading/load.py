@@ -16,6 +16,7 @@ from typing import Any, Literal
 from holisticbias.errors import in_one_line
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.loading.running import ALONE
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tokenizer_digest, tried
 from holisticbias_eval.models.model import Kind, ModelSignature
@@ -164,7 +165,8 @@ def _refuse_broken(name: str, model: Any, tokens: int) -> None:
 def _load(name: str, what: str, load: Any) -> Any:
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
     try:
-        return load()
+        with ALONE:
+            return load()
     except BaseException as error:
         if not is_failure(error):
             raise

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,9 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.progress import Notice
 
 Result = TypeVar("Result")
+ALONE = RLock()
+"""Held while a model is loaded or asked in this process: transformers' loading and torch's default precision are of all
+threads."""
 _MULTIPLE = 8.0  # allowed error, as a multiple of plain scoring's own largest error, which varies by text
 _NEGLIGIBLE = 1e-5  # nats per text: the sum of a sentence in float32 is hardly more exact
 _WITHOUT_FLOAT64 = 1e-4  # nats per text, against plain scoring in float32
