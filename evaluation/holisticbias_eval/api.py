@@ -47,6 +47,7 @@ def evaluate(
     Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit, and
     ``HolisticBiasError``, its base, for a release that does not exist.
     """
+    from holisticbias.inputs import texts_of
     from holisticbias_eval.api_results import ModelRun
     from holisticbias_eval.evaluating import all_uses, by_task, choose_measures, prepare
     from holisticbias_eval.prompts.sentences import restored
@@ -54,7 +55,7 @@ def evaluate(
 
     uses = all_uses()
     (model, release, named), defaults = _defaults(recipe, uses, model=model, release=release, measure=measures)
-    names = None if named is None else split_names(_texts("measures", named))
+    names = None if named is None else split_names(texts_of("measures", named, EvaluationError, some=True))
     if names and measures is not None:
         defaults = of_measures(defaults, names, uses)
     values = {**defaults, **_values(settings, where)}
@@ -186,13 +187,13 @@ def mitigate(
     folder holds another mitigation, unless ``overwrite``.
     """
     from holisticbias.errors import OutputError
-    from holisticbias.inputs import path_of
+    from holisticbias.inputs import path_of, texts_of
     from holisticbias_eval.api_results import MitigatedModels
     from holisticbias_eval.mitigation.run import mitigate as train_models
     from holisticbias_eval.mitigation.run import mitigation_uses
 
     (model, release), defaults = _defaults(recipe, mitigation_uses(), model=model, release=release)
-    names, values = _texts("method", method), {**defaults, **_values(settings, where)}
+    names, values = texts_of("method", method, EvaluationError, some=True), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
     folder = path_of("out", out, OutputError)
@@ -280,16 +281,6 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(plain, str):
         refuse_broken(name, plain, EvaluationError)
     return plain
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    """A text, or several; raises ``EvaluationError`` for anything else."""
-    from holisticbias.inputs import texts_of
-
-    texts = texts_of(name, value, EvaluationError)
-    if not texts:
-        raise EvaluationError(f"{name}: it must be a text, or a list of texts, not {value!r}")
-    return texts
 
 
 def _alone(values: Mapping[str, Any]) -> AbstractContextManager[object]:

@@ -213,8 +213,7 @@ def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) 
 def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str], release: object = None) -> None:
     """Raise ``EvaluationError`` for a setting, or a release, that none of the chosen measures or methods uses.
 
-    The message says under which condition they use it, or else which others do. Raises ``EvaluationError`` also for a
-    value that no option can have: a condition cannot be asked of a data frame.
+    The message says under which condition they use it, or else which others do. A data frame is refused first.
     """
     _refuse_unplain(values, uses)
     if release is not None:

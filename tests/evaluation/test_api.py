@@ -237,6 +237,11 @@ def test_threads_are_given_what_one_thread_is(tiny_gpt2: Path, mini_release_fold
         (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.build_release(mini_catalog(), TEXTS), UnknownVersionError, "version: .* not DataFrame"),
         (lambda: holisticbias.build_release(mini_catalog(), subset=WRONG), UnknownVersionError, "subset: .* not int"),
+        (
+            lambda: list(holisticbias.build_release(mini_catalog()).shards("a")),
+            ReleaseError,
+            "no table .a.; it has sent",
+        ),
         (lambda: holisticbias.open_release("1.0.0", WRONG), SourceError, "catalog: it must be .* not int"),
         (lambda: holisticbias.load_catalog(WRONG), SourceError, "root: it must be the name .* not int"),
         (lambda: holisticbias.load_catalog(LONG), SourceError, r"x\.csv .*(read: File name too|is not a folder)"),

@@ -56,18 +56,18 @@ def refuse_broken(argument: str, text: str, error: type[HolisticBiasError]) -> N
         raise error(f"{argument}: {text[:80]!r} has {broken}, which no file can hold: remove it")
 
 
-def texts_of(argument: str, value: object, error: type[HolisticBiasError]) -> tuple[str, ...]:
-    """A text, or several, that a caller gives; raises ``error`` for anything else."""
+def texts_of(argument: str, value: object, error: type[HolisticBiasError], *, some: bool = False) -> tuple[str, ...]:
+    """A text, or several, that a caller gives, at least one if ``some``; raises ``error`` for anything else."""
     try:
         texts = (value,) if isinstance(value, str) else tuple(cast(Iterable[object], value))
     except TypeError:  # an array without a dimension says that it can be iterated over
         texts = (value,)
-    for text in texts:
-        if not isinstance(text, str):
-            shown = in_one_line(repr(value))
-            raise error(f"{argument}: it must be a text, or a list of texts, not {shown}")
+    if (some and not texts) or not all(isinstance(text, str) for text in texts):
+        raise error(f"{argument}: it must be a text, or a list of texts, not {in_one_line(repr(value))}")
+    found = cast(tuple[str, ...], texts)
+    for text in found:
         refuse_broken(argument, text, error)
-    return cast(tuple[str, ...], texts)
+    return found
 
 
 def require_file(path: Path, largest: int | None = None) -> Path:

@@ -83,11 +83,14 @@ class Release:
         """The parts of a table one by one, for a table that is too large to hold at once.
 
         A part of ``intersections`` is one file. A part of another table has at most 131,072 rows, unless the table is
-        in memory: then it is the only part.
+        in memory: then it is the only part. Raises ``ReleaseError`` if there is no such table.
         """
         if name in self.tables:
             yield from lazy_table(self.tables, name).parts()
             return
+        if name not in self.sharded:
+            known = ", ".join([*self.tables, *self.sharded])
+            raise ReleaseError(f"version {self.version} has no table {name!r}; it has {known}")
         yield from map(read_parquet, self.sharded[name].unchanged())
 
     def small(self) -> "Release":
