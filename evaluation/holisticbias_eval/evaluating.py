@@ -15,12 +15,13 @@ from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.trial import Plan
 from holisticbias_eval.progress import Display
+from holisticbias_eval.records import named_paths
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Use, Values, named_paths, refuse_unused
+from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskRequests, TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading

@@ -21,7 +21,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.prompts.texts import mark_refusals
-from holisticbias_eval.records import FolderRecord, record_json
+from holisticbias_eval.records import FolderRecord, named_paths, record_json
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.settings import (
@@ -34,7 +34,6 @@ from holisticbias_eval.settings import (
     Values,
     Variants,
     is_one_of,
-    named_paths,
     refuse_unused,
     setting,
 )

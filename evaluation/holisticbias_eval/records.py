@@ -1,6 +1,8 @@
 """Records as JSON: of what was asked to make the content of a folder, and whether other content may replace it."""
 
+import os
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,3 +54,13 @@ class FolderRecord(Part):
         if differs:
             raise error(f"{file.parent} holds {what} ({', '.join(differs)} differ): {advice}")
         return True
+
+
+def named_paths(values: Mapping[str, Any]) -> list[Path]:
+    """The files that settings name, and the folders that are given as paths."""
+    named = (one for value in values.values() for one in (value if isinstance(value, list | tuple) else (value,)))
+    return [
+        Path(one)
+        for one in named
+        if isinstance(one, Path) or (isinstance(one, str) and os.path.isfile(one))  # noqa: PTH113 - a text can be long
+    ]

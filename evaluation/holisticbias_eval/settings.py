@@ -1,6 +1,5 @@
 """Settings of parts: each part declares what it uses, and one rule refuses a setting that nothing chosen uses."""
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -282,16 +281,6 @@ def _words(fitting: Sequence[tuple[str, Use]], values: Values, among: Sequence[s
             parts = [*parts[: _NAMED // 2], f"{len(parts) - _NAMED // 2} others"]
         said.append(f"{'runs' if {*found} == {*among} else listed(parts)} {condition}".strip())
     return ", and for ".join(said)
-
-
-def named_paths(values: Values) -> list[Path]:
-    """The files that settings name, and the folders that are given as paths."""
-    named = (one for value in values.values() for one in (value if isinstance(value, list | tuple) else (value,)))
-    return [
-        Path(one)
-        for one in named
-        if isinstance(one, Path) or (isinstance(one, str) and os.path.isfile(one))  # noqa: PTH113 - a text can be long
-    ]
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

@@ -24,11 +24,12 @@ from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.source import find_source
 from holisticbias_eval.progress import Display
+from holisticbias_eval.records import named_paths
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.run import REPORT
 from holisticbias_eval.results.run_sets import BEFORE, MEASURED, find_sets
-from holisticbias_eval.settings import Uses, Values, named_paths, refuse_unused
+from holisticbias_eval.settings import Uses, Values, refuse_unused
 from holisticbias_eval.tasks.task import Given
 
 OWN_GRID = "default"
