@@ -9,6 +9,8 @@ from holisticbias_eval.models.model import Kind
 
 Better = Literal["lower", "higher", "nearer zero", "nearer one half", "none"]
 """The direction in which a change of a figure is a gain; ``none`` if a change is only a change."""
+NEUTRAL: Mapping[Better, float] = {"nearer zero": 0.0, "nearer one half": 0.5}
+"""The best value of figures that have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Info:
     names: Mapping[str, str] = field(default_factory=dict)
     main: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     levels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def neutral(self) -> float:
+        """The value of the headline figure without a difference: its best value, else 0."""
+        return NEUTRAL.get(self.better.get(self.headline, "none"), 0.0)
 
     def is_level(self, change: Figure) -> bool:
         """Whether a change is of a level; ``of`` names the figure that changes."""

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, heat_scale, heat_text
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
+from holisticbias_eval.report.signature import NOT_RUN
 from holisticbias_eval.report.svg import render_inline
 from holisticbias_eval.sections.blocks import Block, DotPlot, HeatMap
 from holisticbias_eval.sections.tables import Paragraph, Table
@@ -73,7 +74,7 @@ def _environment() -> Environment:
     environment.filters.update(sentence=lambda text: text.rstrip(".") + ".", listed=listed, breakable=_breakable)
     environment.globals.update(
         heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale, heat_text=heat_text, letters=LETTERS,
-        long=LONG, words=WORDS,
+        long=LONG, not_run=NOT_RUN, words=WORDS,
     )  # fmt: skip
     return environment
 

@@ -10,6 +10,9 @@ from holisticbias_eval.prompts.contexts import UNSCORED
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, judging_settings
 from holisticbias_eval.units import model_title, title
 
+NOT_RUN = "not measured"
+"""The value of a property of a run that a model does not have; it differs from no other."""
+
 
 def run_title(signature: Signature) -> str:
     """A run as its model and the part of the release that it measured."""
@@ -98,13 +101,15 @@ def signatures_side_by_side(
 ) -> Iterator[tuple[str, ...]]:
     """The signatures of several runs side by side, each with the name of the run and a signature for every model.
 
-    A property stands once if every run has it with the same values, or if one run alone has it.
+    A property stands once if every run has it with the same values, or if one run alone has it. A model without the
+    run has ``NOT_RUN`` there.
     """
     rows: dict[str, dict[str, tuple[str, ...]]] = {}
     for run, signatures in runs:
-        found = [dict(signature_rows(signature)) if signature else {} for signature in signatures]
-        for name in dict.fromkeys(chain.from_iterable(found)):
-            rows.setdefault(name, {})[run] = tuple(values.get(name, "none") for values in found)
+        found = [dict(signature_rows(signature)) if signature else None for signature in signatures]
+        for name in dict.fromkeys(chain.from_iterable(filter(None, found))):
+            cells = (NOT_RUN if values is None else values.get(name, "none") for values in found)
+            rows.setdefault(name, {})[run] = tuple(cells)
     for name, by_run in rows.items():
         values = set(by_run.values())
         if len(by_run) in (1, len(runs)) and len(values) == 1:

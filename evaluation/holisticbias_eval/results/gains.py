@@ -9,7 +9,7 @@ from pydantic import Field
 from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.info import Better
+from holisticbias_eval.measures.info import NEUTRAL, Better
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT, is_of_dimension
 from holisticbias_eval.sections.tables import ends
 
@@ -210,9 +210,6 @@ def _points(change: Figure, figure: str, value: float | None, after: Figures) ->
     return {field: after.value(change.measure, name, keys) for field, name in names.items()}
 
 
-_NEUTRAL: Mapping[str, float] = {"nearer zero": 0.0, "nearer one half": 0.5}
-
-
 def judge(before: float | None, change: Figure, better: Better) -> Outcome:
     """Read a change as a gain or a cost; a change across the best value counts by both ends of its interval."""
     if change.value is None:
@@ -222,9 +219,9 @@ def judge(before: float | None, change: Figure, better: Better) -> Outcome:
         return "not tested" if shown is None else "no change shown"
     if better == "none":
         return "change"
-    if better in _NEUTRAL:
+    if better in NEUTRAL:
         low, high = ends(change.interval) or (change.value, change.value)
-        return "not defined" if before is None else _nearer(before, low, high, _NEUTRAL[better])
+        return "not defined" if before is None else _nearer(before, low, high, NEUTRAL[better])
     return "gain" if (change.value < 0) == (better == "lower") else "cost"
 
 

@@ -16,7 +16,7 @@ from holisticbias_eval.sections.tables import Column, ColumnOf, ends, table_of
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer
-from holisticbias_eval.units import show, title
+from holisticbias_eval.units import show, tick, title
 
 Group = tuple[ModelResult, ...]
 Json = Mapping[str, object]
@@ -73,7 +73,7 @@ def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
         if (figure := figures.get(str(label)))
     )
     reading = _reading(first, "filled: clearly above the floor, the value expected by chance")
-    return Forest("models", first.title, first.unit, estimates, reading), table
+    return Forest("models", first.title, first.unit, estimates, reading, first.info.neutral), table
 
 
 def _reading(result: ModelResult, chance: str) -> str:
@@ -85,6 +85,8 @@ def _reading(result: ModelResult, chance: str) -> str:
     said = sorted({f.unit for f in figures if f.unit not in ("share", "probability", "perplexity")})
     said[:0] = [result.headline] if result.headline != result.info.title else []
     said += ["line: 95% interval"] if any(f.interval for f in figures) else []
+    neutral = result.info.neutral
+    said += [f"{tick(neutral, result.unit)}: no difference"] if neutral else []
     said += [chance] if any(f.floor is not None for f in figures) else []
     return "  ·  ".join(said)
 
@@ -95,6 +97,7 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
     bars = tuple(Bar(name, f.value, f.interval, f.floor, faint=f.above_floor is False) for name, f in rows.items())
     reading = _reading(measured, "mark: floor, the value expected by chance; paler: not clearly above it")
     limits = (0.0, 1.0) if unit == "share" else None
+    references = (info.neutral,) if info.neutral else ()
     first = first_column(info)
     columns = (
         ColumnOf[tuple[str, Figure]](first.key, first.heading, lambda row: row[0]),
@@ -108,7 +111,7 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
         ColumnOf("missing", "Missing", lambda row: row[1].missing or None, "count"),
     )
     return (
-        Bars(measured.key, measured.title, unit, bars, reading, limits=limits),
+        Bars(measured.key, measured.title, unit, bars, reading, limits, references),
         table_of(measured.key, measured.title, columns, rows.items(), drop_empty=True),
     )
 
@@ -177,6 +180,7 @@ def _result(result: ModelResult) -> Json:
         "direction": result.info.direction,
         "limits": result.info.limits,
         "unit": result.unit,
+        "neutral": result.info.neutral,
         "rows": [{"label": label, **_value(figure)} for label, figure in result.rows().items()],
         "signature": list(signature_rows(result.signature)),
     }

@@ -40,10 +40,11 @@ LINEAR: list[tuple[list[float], tuple[float, float] | None, tuple[float, ...]]] 
     ([-0.3, 0.7], (-1.0, 1.0), (-1, -0.5, 0, 0.5, 1)),
     ([0.0, 0.62], None, (0, 0.2, 0.4, 0.6, 0.8)),
     ([-0.6, 1.2], None, (-1, -0.5, 0, 0.5, 1, 1.5)),
-    ([0.0], None, (-0.5, -0.25, 0, 0.25, 0.5)),
+    ([0.0], None, (0, 0.25, 0.5, 0.75, 1)),
+    ([1.0, 1.0], None, (0, 0.25, 0.5, 0.75, 1)),
     ([100.0, 100.0], None, (50, 75, 100, 125, 150)),
     ([100.0], (100.0, 100.0), (50, 75, 100, 125, 150)),
-    ([], None, (-0.5, -0.25, 0, 0.25, 0.5)),
+    ([], None, (0, 0.25, 0.5, 0.75, 1)),
     ([math.inf, math.nan, 0.0, 8.0], None, (0, 2, 4, 6, 8)),
 ]
 LOGARITHMIC: list[tuple[list[float], set[float]]] = [
@@ -59,6 +60,11 @@ def test_linear_scales() -> None:
         assert (scale.low, scale.high) == pytest.approx((marks[0], marks[-1]))
         assert (scale.place(scale.low), scale.place(scale.high)) == pytest.approx((6, 334))
         assert scale.place(math.inf) == pytest.approx(334)
+
+
+@pytest.mark.parametrize("value", [[], [0.0]])
+def test_a_scale_of_one_value_without_bounds_goes_to_both_sides(value: list[float]) -> None:
+    assert linear(value, "nats").marks == (-0.5, -0.25, 0, 0.25, 0.5)
 
 
 def test_logarithmic_scales() -> None:

@@ -11,9 +11,9 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.generation.requests import SampledRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.report.page import render_page
-from holisticbias_eval.report.report import drawables
+from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, run_report
-from holisticbias_eval.report.signature import signature_rows, signatures_side_by_side
+from holisticbias_eval.report.signature import NOT_RUN, signature_rows, signatures_side_by_side
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections.tables import Table
@@ -87,6 +87,16 @@ def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
     page = sound_page(render_page(report))
     assert {words.split(" differs")[0] for _, words in page.classed("differs")} == {"Model", "Weights, SHA-256"}
     assert page.all("title")[0][1] == f"Two runs side by side: {report.runs[0]} and {report.runs[1]}"
+
+
+def test_a_model_without_a_run_differs_in_none_of_its_properties(run: Run) -> None:
+    """Of several models some may have no run of a name, as different methods of mitigation are measured differently."""
+    signature = run.result.signature
+    seeded = signature.model_copy(update={"machine": "another"})
+    rows = tuple(signatures_side_by_side([("mini", (signature, seeded, None))]))
+    assert ("Model", signature.model.name, signature.model.name, NOT_RUN) in rows
+    page = sound_page(render_page(Report("Three models", (), rows, runs=("a", "b", "c"))))
+    assert [words.split(" differs")[0] for _, words in page.classed("differs")] == ["Machine"]
 
 
 def test_a_quantized_file_rounding_exactness_and_a_server_that_does_not_sample_stand_in_the_signature(run: Run) -> None:

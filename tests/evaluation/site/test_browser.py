@@ -108,7 +108,7 @@ LONGEST = """async () => {
   const { chart } = await import("../static/models-chart.js");
   const name = (part) => `Religion, six groups (groups.religion) with held-out groups, ${part}`;
   const value = { value: 1, low: 0, high: 2 };
-  const drawn = chart({ title: "F", unit: "" }, [[name("Log"), value, value], ["Age", value, value]]);
+  const drawn = chart({ title: "F", unit: "", neutral: 0 }, [[name("Log"), value, value], ["Age", value, value]]);
   document.querySelector("#comparison").replaceChildren(drawn);
   const texts = [...drawn.querySelectorAll("text:not(.tick)")];
   const boxes = [drawn, ...texts].map((shape) => shape.getBoundingClientRect().toJSON());
@@ -132,6 +132,7 @@ def test_two_models_are_chosen_from_the_list_or_by_the_address(open_page: Open) 
     expect(page.locator("#status")).to_contain_text("A is embedded, B is SmolLM2-135M-Instruct, Q4_1 weights.")
     page = open_page("models/compare.html?first=<b>x&second=embedded")
     expect(page.locator("#status")).to_have_text("There is no model “<b>x”. Choose two models from the lists.")
+    assert page.evaluate("document.querySelector('#comparison').getBoundingClientRect().height") == 0
 
 
 def test_without_javascript(open_page: Open) -> None:

@@ -108,6 +108,28 @@ def test_a_chart_names_its_figure_and_unit(run: Run) -> None:
     assert [column.heading for column in table.columns] == ["Axis", "Repeats the prompt", "Items"]
 
 
+def test_scores_are_drawn_beside_one_half(run: Run) -> None:
+    """The charts of a measure whose neutral value is one half mark it, and not 0."""
+    score = Figure(
+        measure="stereotype_score",
+        name="stereotype_score",
+        keys={"specification": "own.x"},
+        value=0.6,
+        unit="share",
+        n=3,
+    )
+    result = measured(run, "likelihood_bias")
+    made = replace(result, measure="stereotype_score", figures=Figures([score]))
+    forest, _ = side_by_side((made,))
+    bars, _ = alone(made)
+    assert isinstance(forest, Forest)
+    assert isinstance(bars, Bars)
+    assert (forest.reference, bars.references) == (0.5, (0.5,))
+    assert forest.scale == bars.scale == "50%: no difference"
+    files = dict(comparison_files([made, result]))
+    assert [json.loads(files[f"results/{one.key}.json"])["neutral"] for one in (made, result)] == [0.5, 0.0]
+
+
 def test_models_side_by_side(run: Run) -> None:
     """The chart has an estimate for each axis and model, the table a row for each axis; what is missing says so."""
     measured = collected(runs=[other(run, "a"), other(run, "b", "2" * 64)]).measured

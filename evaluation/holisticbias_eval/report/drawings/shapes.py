@@ -184,7 +184,7 @@ def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float
     """
     low, high = limits or (0.0, 0.0)
     if low == high:
-        low, high = _range(as_shown(value, unit) for value in limits or values)
+        low, high = _range((as_shown(value, unit) for value in limits or values), unit)
     step = _step(high - low)
     if limits is None:
         low, high = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
@@ -201,12 +201,15 @@ def logarithmic(values: Iterable[float | None], unit: str, limits: tuple[float, 
     return ChartScale(low, high, unit, _log_marks(low, high), log=True)
 
 
-def _range(values: Iterable[float | None]) -> tuple[float, float]:
+def _range(values: Iterable[float | None], unit: str) -> tuple[float, float]:
+    """The smallest and the largest value; around values that are all equal a range, that of shares from 0 to 1."""
     known = [min(max(value, -HUGE), HUGE) for value in finite(values)] or [0.0]
     low, high = min(known), max(known)
     size = max(abs(low), abs(high))
     if high - low > 1e-9 * max(size, 1e-3):
         return low, high
+    if unit in ("share", "probability") and 0 <= low <= high <= 1:
+        return 0.0, 1.0
     return (low - 0.5 * size, high + 0.5 * size) if size > 1e-3 else (-0.5, 0.5)
 
 

@@ -44,7 +44,8 @@ const lines = (label) => label.match(/.{1,44}(?:\s|$)|\S+/g) ?? [""];
 
 export const chart = (result, rows) => {
   const values = known(rows.flatMap(([, a, b]) => [a, b].flatMap((row) => (row ? [row.value, row.low, row.high] : []))));
-  const ticks = steps(Math.min(0, ...values), Math.max(0, ...values) || 1);
+  const [least, most] = [Math.min, Math.max].map((end) => end(result.neutral, ...values));
+  const ticks = steps(least, most > least ? most : 1);
   const [low, high] = [ticks[0], ticks[ticks.length - 1]];
   const at = (value) => `${MARGIN + ((100 - 2 * MARGIN) * (value - low)) / (high - low)}%`;
   const labels = rows.map(([label]) => lines(label));
@@ -60,7 +61,7 @@ export const chart = (result, rows) => {
       drawing.append(shape("text", { x: `${MARGIN}%`, y: top + LINE * (1 - j) }, line.trim()));
     });
     for (const value of ticks) {
-      const kind = value === 0 ? "reference" : "grid";
+      const kind = value === result.neutral ? "reference" : "grid";
       drawing.append(shape("line", { class: kind, x1: at(value), x2: at(value), y1: top + 18, y2: top + 41 }));
     }
     drawing.append(...estimate("A", a, top + 23, at), ...estimate("B", b, top + 35, at));

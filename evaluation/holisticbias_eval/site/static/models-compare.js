@@ -119,6 +119,7 @@ const show = async () => {
   const mine = ++latest;
   const [one, other] = [form.elements.first.value, form.elements.second.value];
   status.textContent = "Loading the figures";
+  place.hidden = false;
   try {
     const index = await load("results.json");
     const problem = explain(index, one, other);
@@ -126,12 +127,14 @@ const show = async () => {
     const sections = await Promise.all(groups.map((group) => compared(index, one, other, group)));
     if (mine !== latest) return;
     place.replaceChildren(...sections);
+    place.hidden = !sections.length;
     const none = "These two models have no measure on the same release in common. Choose two others.";
     const names = problem ? [] : [one, other].map((model) => index.models[model].name);
     status.textContent = problem || (groups.length ? `A is ${names[0]}, B is ${names[1]}.` : none);
   } catch {
     if (mine !== latest) return;
     place.replaceChildren();
+    place.hidden = true;
     status.textContent = "The figures could not be loaded. Check the connection, then choose the models again.";
   }
 };
