@@ -1,12 +1,12 @@
 """The report of a study: win rates, agreement, annotators, and what was shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
 from holisticbias.terminal import counted
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
+from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate, Who
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
@@ -51,11 +51,11 @@ def study_report(analysis: Analysis, key: Key) -> Report:
     """The report of an analysis, with the models as A and B."""
     first, second = key.models
     left_out = sum(not one.kept for one in analysis.annotators)
-    sections = [_choices(analysis)]
+    sections = [_choices(analysis), Section("agreement", "Agreement of annotators", _agreement(analysis, "kept"))]
     if left_out:
-        everybody = _rate_tables(analysis.of("all"), "_of_all", ", all annotators")
+        everybody = (*_rate_tables(analysis, "all"), *_agreement(analysis, "all"))
         sections.append(Section("all-annotators", "With the annotators who failed catch questions", everybody))
-    sections += [_agreement(analysis), _annotators(analysis), _shown(key)]
+    sections += [_annotators(analysis), _shown(key)]
     catches = sum(pair.catch for pair in key.pairs)
     measured = (
         f"{counted(len(key.pairs) - catches, 'pairs')} of responses, {counted(catches, 'catch questions')}, "
@@ -105,7 +105,7 @@ def _choices(analysis: Analysis) -> Section:
         )
         for rate in rates
     )  # fmt: skip
-    tested, answers = _rate_tables(rates)
+    tested, answers = _rate_tables(analysis, "kept")
     scale = "share of judgements for B  ·  line: 95% interval by prompt  ·  filled: p by prompt, Holm, below 0.05"
     chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
     return Section("choices", _INFO.title, (*findings, tested, chart, answers))
@@ -128,8 +128,13 @@ _CHOSEN = _field("chosen", "Judgements", "count")
 _UNCHOSEN = (_field("ties", "No difference", "count"), _field("refused", "Refused", "count"))
 
 
-def _rate_tables(rates: Sequence[Rate], suffix: str = "", whose: str = "") -> tuple[Table, Table]:
+_OF: Mapping[Who, tuple[str, str]] = {"kept": ("", ""), "all": ("_of_all", ", all annotators")}
+"""The end of the name and of the title of a table."""
+
+
+def _rate_tables(analysis: Analysis, who: Who) -> tuple[Table, Table]:
     """The rates with their tests, and the counts of answers."""
+    rates, (suffix, whose) = analysis.of(who), _OF[who]
     tested = (
         _QUESTION,
         _field("share", "B chosen", "share"),
@@ -153,23 +158,24 @@ def _rate_tables(rates: Sequence[Rate], suffix: str = "", whose: str = "") -> tu
     of_counted = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
     return (
         table_of(f"rates{suffix}", f"B chosen over A{whose}", tested, rates, of_tested),
-        table_of(f"answers{suffix}", "Answers", counted, rates, of_counted),
+        table_of(f"answers{suffix}", f"Answers{whose}", counted, rates, of_counted),
     )
 
 
-def _agreement(analysis: Analysis) -> Section:
+def _agreement(analysis: Analysis, who: Who) -> tuple[Table, Paragraph]:
+    suffix, whose = _OF[who]
     columns = (
         Column("question", "Question"),
         *(Column(name, words, "share" if name == "raw" else "number") for name, words in _AGREEMENT.items()),
         Column("n", "Pairs with two choices", "count"),
     )
-    figures = {(f.question, f.name): f for f in analysis.agreement if f.who == "kept"}
+    figures = {(f.question, f.name): f for f in analysis.agreement if f.who == who}
     rows = tuple(
         (title(q), *(figures[q, name].value for name in _AGREEMENT), figures[q, "krippendorff_alpha"].n)
         for q in dict.fromkeys(question for question, _ in figures)
     )
     said = Paragraph("Kappa and alpha are 0 for agreement by chance and 1 for full agreement.", "note")
-    return Section("agreement", "Agreement of annotators", (Table("agreement", "Agreement", columns, rows), said))
+    return Table(f"agreement{suffix}", f"Agreement{whose}", columns, rows), said
 
 
 def _annotators(analysis: Analysis) -> Section:

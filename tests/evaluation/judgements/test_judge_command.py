@@ -95,6 +95,9 @@ def test_answers_in_the_folder_are_analysed(made: Path, invoke: Invoke) -> None:
     rates = json.loads(invoke.printed(*ANALYSE, made, "--format", "json"))["rates"]
     assert [(one["who"], one["chosen"]) for one in rates] == [("kept", 60)] * 3 + [("all", 90)] * 3
     assert invoke.printed(*ANALYSE, made, "--format", "csv", "--part", "agreement").startswith("question,raw,")
+    everybody = ("rates_of_all", "answers_of_all", "agreement_of_all")
+    assert all(invoke.printed(*ANALYSE, made, "--format", "csv", "--part", part) for part in everybody)
+    assert page.count(", all annotators</caption>") == len(everybody)
     assert invoke.printed(*ANALYSE, made, "--format", "csv", "--part", "questions").startswith("name,text")
     (made / "analysis.json").write_text(json.dumps(rates), "utf-8")
     assert invoke(*ANALYSE, made)[0] == 0, "its own output is not read as answers"
