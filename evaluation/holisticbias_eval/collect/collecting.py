@@ -49,12 +49,12 @@ def find_collection(name: str) -> CollectionFile:
 
 
 def read_collection(path: Path) -> CollectionFile:
-    """Read a collection from YAML; groups may leave out ``sources`` and ``since``. Raises ``CollectError``."""
+    """Read a collection from YAML; groups and forms may leave out their sources. Raises ``CollectError``."""
 
     def made_of(data: Any) -> CollectionFile:
         if not isinstance(data, dict) or not isinstance(data.get("groups"), list):
             raise CollectError(f"{path} is not a collection: it needs a list groups; see docs/collect.md")
-        groups = [{**USERS, **group} if isinstance(group, dict) else group for group in data["groups"]]
+        groups = [_of_user(group) for group in data["groups"]]
         named = {"collection": key_of_name(path.stem, "_"), "label": path.stem}
         return CollectionFile.model_validate({**named, **data, "groups": groups})
 
@@ -63,6 +63,13 @@ def read_collection(path: Path) -> CollectionFile:
     if twice:
         raise CollectError(f"{path} has two groups with the id {twice[0]!r}: rename one")
     return found
+
+
+def _of_user(entry: Any) -> Any:
+    """An entry with the source and the version of a user's entries where it has none; its forms likewise."""
+    if not isinstance(entry, dict):
+        return entry
+    return {**USERS, **entry} | ({"forms": _of_user(entry["forms"])} if "forms" in entry else {})
 
 
 def _of_dataset(name: str) -> CollectionFile:

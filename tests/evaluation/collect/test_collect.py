@@ -218,6 +218,15 @@ def test_a_collection_of_the_dataset_is_that_of_its_newest_version(catalog: Cata
         find_collection("none")
 
 
+def test_forms_of_a_users_group_need_no_source(tmp_path: Path) -> None:
+    """A user's collection has no list of sources, and its forms none either."""
+    groups = GROUPS.replace("pages:", "forms: {words: [glorbing]}, pages:")
+    _, found = run(tmp_path, dump(page("Glorbist", SENTENCE)), groups)
+    assert [row["forms"] for row in found] == [["glorbing"]]
+    with pytest.raises(CollectError, match=r"groups\.0\.forms: it must have keys and values"):
+        run(tmp_path, dump(), groups.replace("{words: [glorbing]}", "[glorbing]"))
+
+
 def test_terms_of_a_group_with_pages_are_looked_for_on_its_pages_alone(tmp_path: Path) -> None:
     groups = GROUPS.replace("pages:", "terms: [tarner], pages:")
     groups += "  - {id: osk.tarners, text: Tarners, domain: profession, pages: {titles: [Tarner]}}\n"
