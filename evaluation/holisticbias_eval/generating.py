@@ -37,7 +37,7 @@ from holisticbias_eval.settings import (
     refuse_unused,
     setting,
 )
-from holisticbias_eval.tables.files import is_table_name, table_suffix
+from holisticbias_eval.tables.files import is_table_name, table_stem, table_suffix
 from holisticbias_eval.tasks.collected import find_asked
 from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
@@ -182,7 +182,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         name = found.about["prompts"]
         about = {"release": found.signature if found.release else None, "prompts": name}
         about |= {"prompts_sha256": found.about["prompts_sha256"], "generation": found.about}
-        target = name if found.release else Path(name).stem
+        target = name if found.release else table_stem(Path(name))
         return f"on-{file_name(target)}", found.content.requests, about, STYLES.read(CONTINUED_AS)
     if given.release_name is not None:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
@@ -192,5 +192,5 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     path = Path(prompts).resolve()
     about = {"release": None, "prompts": path.name, "prompts_sha256": file_sha256(file)}
     settings = {name: drawing.settings[name] for name in ("prompts_per_cell", "prompts_limit")}
-    name = file_name(path.name if path.is_dir() else path.stem)
+    name = file_name(path.name if path.is_dir() else table_stem(path))
     return f"on-{name}", requests, {**about, "generation": settings}, None

@@ -17,6 +17,7 @@ from holisticbias_eval.corpus.published import PAPER
 from holisticbias_eval.corpus.settings import AnnotationForm, AnnotationSettings
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import is_table_name, table_stem, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tables.rows import read_json
 
@@ -115,26 +116,26 @@ def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
     labels: list[AnnotatorLabel] = []
     stems: list[str] = []
     for path in paths:
-        if path.suffix.lower() == ".csv":
-            labels += _csv_labels(path)
-            stems.append(path.stem)
-        elif path.suffix.lower() == ".json":
+        if table_suffix(path) == ".json":
             labels += _studio_labels(path)
+        elif is_table_name(path):
+            labels += _table_labels(path)
+            stems.append(table_stem(path))
         else:
-            raise CorpusError(f"{path} is not .csv or .json: give an annotator's CSV file or an export of Label Studio")
+            raise CorpusError(f"{path} is not a table or .json: give an annotator's file or an export of Label Studio")
     repeated = next((stem for stem in stems if stems.count(stem) > 1), None)
     if repeated is not None:
-        raise CorpusError(f"two CSV files are named {repeated}: name each file after its annotator")
+        raise CorpusError(f"two files are named {repeated}: name each file after its annotator")
     if not labels:
         advice = "fill in the column Label, or label the tasks and export them again"
         raise CorpusError(f"{', '.join(map(str, paths))}: there are no labels: {advice}")
     return labels
 
 
-def _csv_labels(path: Path) -> Iterator[AnnotatorLabel]:
-    """The rows of a CSV file."""
+def _table_labels(path: Path) -> Iterator[AnnotatorLabel]:
+    """The rows of an annotator's table."""
     for number, row in enumerate(_FORM.read(path).to_pylist(), 1):
-        label = row["label"].strip()
+        label = (row["label"] or "").strip()
         if label.casefold() not in LABELS:
             raise CorpusError(
                 f"{path}: row {number}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not biased, or "
@@ -145,7 +146,7 @@ def _csv_labels(path: Path) -> Iterator[AnnotatorLabel]:
         if row["id"]:
             sentence = cell_text(row["sentence"]) if "sentence" in row else None
             place, ids = f"{path.name}: row {number}", id_forms(row["id"])
-            yield AnnotatorLabel(place, path.stem, ids, LABELS[label.casefold()], sentence)
+            yield AnnotatorLabel(place, table_stem(path), ids, LABELS[label.casefold()], sentence)
 
 
 def _studio_labels(path: Path) -> Iterator[AnnotatorLabel]:

@@ -19,7 +19,7 @@ from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import CSV, table_suffix
+from holisticbias_eval.tables.files import CSV, table_stem, table_suffix
 from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tables.written import FORMS, form_of, write_table
 
@@ -84,7 +84,7 @@ def _paper_examples(path: Path, specification: Specification | None) -> Iterator
             target = row["Target"].strip()
             yield {
                 "id": row.get("ID", "").strip() or str(number),
-                "dimension": path.stem,
+                "dimension": table_stem(path),
                 "group": _group_of(target, specification) or target,
                 "target": target or None,
                 "attribute": row["Attribute"].strip() or None,

@@ -22,6 +22,7 @@ from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.judging import OFFENSIVE
 from holisticbias_eval.results.run import RESPONSES, is_run, read_run
 from holisticbias_eval.statistics.words import has_phrase, split_words
+from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tables.forms import columns
 from holisticbias_eval.tasks.response_files import RESPONSES as TABLE
 
@@ -153,7 +154,7 @@ def read_source(path: Path) -> JudgedResponses:
     if not is_run(path) and (path / RESPONSES.file).is_file():
         path /= RESPONSES.file
     if not path.is_dir():
-        name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
+        name = table_stem(path) if path.name != RESPONSES.file else path.resolve().parent.name
         return JudgedResponses(JudgedModel(name=name), _FORM.read(path), path)
     run = read_run(path)
     missing = next((name for name in _NEEDED if name not in run.answers.column_names), None)

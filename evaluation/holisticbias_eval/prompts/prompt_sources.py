@@ -26,7 +26,7 @@ from holisticbias_eval.prompts.collections import (
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import OpenedTable, is_table_name, table_suffix
+from holisticbias_eval.tables.files import OpenedTable, is_table_name, table_stem, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
 
 COLLECTED = "prompts.parquet"
@@ -117,7 +117,7 @@ def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     if file.is_dir():
         return bold_files.read_bold_folder(file, keep_faulty=keep_faulty)
     if file.is_file():
-        opened, name = FORM.open(file), path.resolve().name if path.is_dir() else path.stem
+        opened, name = FORM.open(file), path.resolve().name if path.is_dir() else table_stem(path)
         if {*bold_files.ROW_COLUMNS} <= {*opened.names}:
             return bold_files.read_bold_tables([file], name, keep_faulty=keep_faulty)
         return _table_prompts(name, file, opened)

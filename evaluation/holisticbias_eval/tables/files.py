@@ -70,6 +70,11 @@ def table_suffix(path: PurePath) -> str:
     return suffixes[-1] if suffixes else ""
 
 
+def table_stem(path: PurePath) -> str:
+    """A file's name without its suffix and without that of a compression."""
+    return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).stem
+
+
 def refuse_repeated_columns(
     label: str, names: Sequence[str], needed: Iterable[str], key: Callable[[str], str] = str.strip
 ) -> None:

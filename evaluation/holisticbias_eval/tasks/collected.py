@@ -14,6 +14,7 @@ from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import MODEL, Part, human_texts, model_texts
 from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tasks.response_files import RESPONSES, TEXTS
 from holisticbias_eval.tasks.response_settings import SENTENCES, TextSettings
@@ -129,8 +130,8 @@ def read_given_texts(path: Path, part: Part | None) -> TaskSource:
         table = _filled(table)
         made = with_columns(model_texts(table, own), table.select(["source"]))
     about = {"measured_part": "the column text" if given else own}
-    asked = PromptsAsked(made, made.slice(0, 0), own)
-    return file_source(asked, path.stem, file_sha256(path), "prompts", about, name=texts_name(path.stem))
+    asked, name = PromptsAsked(made, made.slice(0, 0), own), table_stem(path)
+    return file_source(asked, name, file_sha256(path), "prompts", about, name=texts_name(name))
 
 
 def _filled(table: pa.Table) -> pa.Table:

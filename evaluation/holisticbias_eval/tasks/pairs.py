@@ -22,6 +22,7 @@ from holisticbias_eval.stereotypes.specifications import (
     specifications_version,
     with_specifications,
 )
+from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.pair_modes import HOW, pair_requests
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests
@@ -68,7 +69,7 @@ class PairsTask(ScoredTask):
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
-        name = f"on-{file_name(Path(file).stem)}" + ("" if read.mode == "likelihood" else f"-{read.mode}")
+        name = f"on-{file_name(table_stem(Path(file)))}" + ("" if read.mode == "likelihood" else f"-{read.mode}")
         return file_source(pairs, file, digest, "pairs", about, name=name, skipped=left_out, default_model=own)
 
     def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes

@@ -21,6 +21,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import lines_to_draw
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
+from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tasks.response_settings import DecodingName, GivenResponses, Personas, Samples
 from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading
@@ -65,7 +66,7 @@ def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
 def given_model(name: str | None, file: Path) -> GivenModel:
     """The model whose responses are in a file."""
     digest = file_sha256(file) if file.is_file() else None
-    identity = ModelSignature.unknown(name or file.stem, "responses given in a file")
+    identity = ModelSignature.unknown(name or table_stem(file), "responses given in a file")
     return GivenModel(identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""})
 
 

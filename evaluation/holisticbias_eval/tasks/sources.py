@@ -20,6 +20,7 @@ from holisticbias_eval.models.trial import Plan
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
+from holisticbias_eval.tables.files import table_stem
 
 ReleaseSource = str | Release | None
 """What names a release: a folder, a version to compile from the terms, ``organisation/name@version`` on the Hub, a
@@ -93,7 +94,7 @@ def file_source(
 ) -> TaskSource:
     """The rows of a file in the place of a release; ``file`` is its name, and ``digest`` that of its rows."""
     signature = ReleaseSignature(version="none", subset=None, digest=digest, prompts=file, what=what)
-    return TaskSource(content, signature, name or f"on-{file_name(Path(file).stem)}", about, **more)
+    return TaskSource(content, signature, name or f"on-{file_name(table_stem(Path(file)))}", about, **more)
 
 
 @dataclass(frozen=True, slots=True)

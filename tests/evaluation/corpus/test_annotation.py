@@ -1,5 +1,6 @@
 """Annotation is a round trip: files for annotators, their labels, and how far they agree."""
 
+import gzip
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -252,7 +253,7 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
         ("a.csv", b"ID,Sentence\n1,x\n", "no column label"),
         ("a.csv", b"ID,id,Label\n1,2,1\n", "has 2 columns 'ID': keep one"),
         ("a.csv", b"ID,Label\n1,\xff\n", "a.csv:2: it is not UTF-8"),
-        ("a.txt", b"x", "is not .csv or .json"),
+        ("a.txt", b"x", "is not a table or .json"),
         ("a.json", None, "cannot be read"),
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.json", b"[1]", "export the project as JSON"),
@@ -281,5 +282,17 @@ def test_equally_named_files(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.csv").write_text("ID,Label\n1,1\n", "utf-8")
-    with pytest.raises(CorpusError, match="two CSV files are named a"):
+    with pytest.raises(CorpusError, match="two files are named a"):
         read_label_files([tmp_path / "one" / "a.csv", tmp_path / "two" / "a.csv"])
+
+
+def test_labels_in_every_form_of_a_table(tmp_path: Path) -> None:
+    """The annotator is the name of the file, without the suffix of a compression."""
+    rows = [{"ID": "x", "Label": 1}, {"ID": "y", "Label": None}]
+    for name in ("a.parquet", "b.jsonl", "c.csv"):
+        write_table(tmp_path / name, rows)
+    (tmp_path / "d.tsv.gz").write_bytes(gzip.compress("\ufeffID\tLabel\r\nx\t1\r\ny\t\r\n".encode()))
+    read = read_label_files([tmp_path / name for name in ("a.parquet", "b.jsonl", "c.csv", "d.tsv.gz")])
+    assert [(one.annotator, one.ids[0], one.label) for one in read] == [
+        (name, *row) for name in "abcd" for row in (("x", 1), ("y", None))
+    ]
