@@ -107,3 +107,10 @@ def test_a_corpus_is_counted_for_styles(tmp_path: Path, invoke: Invoke) -> None:
     found = invoke.figures("measure", "generation_bias", path, "--corpus", tmp_path / "corpus.txt")
     counted = found.by("generation_bias", "corpus_count", "axis", "descriptor")
     assert {f.keys["descriptor"]: f.value for f in counted} == {"one": 2, "two": 1}
+
+
+def test_one_domain_with_two_groups_is_named(invoke: Invoke, tmp_path: Path) -> None:
+    """Of several domains one alone can have something to compare."""
+    rows = [{"domain": "trades" if group == "c" else "people", "group": group, "text": "good"} for group in "aabbc"]
+    said = " ".join(invoke.printed("measure", "sentiment", write_table(tmp_path / "texts.csv", rows)).split())
+    assert "negative: in People (+0.0 points) no difference beyond chance is shown." in said

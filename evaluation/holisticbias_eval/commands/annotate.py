@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 from holisticbias_eval.commands.shared import PATH, refuse_missing_packages
 from holisticbias_eval.options import read_own, settings_command
 
@@ -49,7 +49,7 @@ def command(paths: tuple[Path, ...], out: Path, **_: Any) -> None:
     from holisticbias_eval.corpus.label_studio import CONFIG
 
     for name, count in make_annotation_files(examples, out, settings).items():
-        write(f"{name}: {count:,} examples")
+        write(f"{name}: {counted(count, 'examples')}")
     also = f"{GUIDELINES}, {CONFIG}" if settings.form == "label-studio" else GUIDELINES
     write(f"Files for annotators, and {also}: {out}")
 

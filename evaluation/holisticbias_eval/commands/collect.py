@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 from holisticbias_eval.commands.shared import PATH, out_folder, refuse_missing_packages
 from holisticbias_eval.options import read_own, settings_command
 
@@ -47,13 +47,13 @@ def command(dump: Path, name: str, out: Path, **_: Any) -> None:
     made = collect(dump, name, out, settings, Display())
     groups = made["groups"]
     for group, counts in list(groups.items())[:_SHOWN]:
-        write(f"{group}: {counts['prompts']:,} prompts of {counts['pages']:,} pages")
+        write(f"{group}: {counted(counts['prompts'], 'prompts')} of {counted(counts['pages'], 'pages')}")
     if len(groups) > _SHOWN:
         write(f"... and {len(groups) - _SHOWN:,} more groups")
     left = made["pages_left_out"]
     for why, count in left["why"].items():
         first = next(page["page"] for page in left["pages"] if page["why"] == why)
-        write(f"{count:,} pages left out, such as {printable(first)[:60]!r}: {why}")
+        write(f"{counted(count, 'pages')} left out, such as {printable(first)[:60]!r}: {why}")
     if made["dump"]["broken_pages"]:
-        write(f"{made['dump']['broken_pages']:,} pages left out: their XML is broken")
-    write(f"{prompts_of(made):,} prompts: {out / 'prompts.parquet'}")
+        write(f"{counted(made['dump']['broken_pages'], 'pages')} left out: XML that is broken")
+    write(f"{counted(prompts_of(made), 'prompts')}: {out / 'prompts.parquet'}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 from holisticbias_eval.commands import shared
 from holisticbias_eval.options import SettingsCommand, read_own
 
@@ -44,13 +44,15 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
 
     key = make_study((read_source(first), read_source(second)), read_own(StudySettings), out)
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
-    write(f"{key.matched:,} pairs of responses to the same prompt")
+    write(f"{counted(key.matched, 'pairs')} of responses to the same prompt")
     for name, count in key.left_out.items():
         write(f"  left out, {name}: {count:,}")
     if missing := unjudged(key):
         write(missing)
     catches = sum(pair.catch for pair in key.pairs)
-    write(f"{len(key.pairs) - catches:,} pairs, {catches:,} catch questions, sheets 1 to {key.sheets}")
+    write(
+        f"{counted(len(key.pairs) - catches, 'pairs')}, {counted(catches, 'catch questions')}, sheets 1 to {key.sheets}"
+    )
     write(f"For annotators: {out / PAGE}. Keep key.json from them.")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 from holisticbias_eval.commands.shared import PATH, out_folder
 from holisticbias_eval.options import read_own, settings_command
 
@@ -49,7 +49,7 @@ def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> Non
         write(f"> {printable(row['sentence'])[:200]}\n  {printable(row['other_sentence'])[:200]}")
     templates = sum(row["source"] == "template" for row in rows)
     counts = Counter(row["rule"] for row in rows)
-    write(f"{counts.pop(None, 0):,} pairs of {len(rows):,} rows, {templates:,} rows of templates")
+    write(f"{counted(counts.pop(None, 0), 'pairs')} of {counted(len(rows), 'rows')}, {templates:,} of templates")
     for rule, count in counts.most_common():
         write(f"  {rule}: {count:,} rejected. {RULES[rule]}")
     if names_left:

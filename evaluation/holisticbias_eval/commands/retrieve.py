@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 from holisticbias_eval.commands.shared import PATH, refuse_missing_packages, specification_option
 from holisticbias_eval.options import read_own, settings_command
 
@@ -40,7 +40,7 @@ def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -
     record = retrieve_examples(sources, specification, out, settings, Display())
     _print(record, settings)
     total = sum(counts["kept"] for counts in record["groups"].values())
-    write(f"{total:,} sentences: {out}")
+    write(f"{counted(total, 'sentences')}: {out}")
 
 
 def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:
@@ -53,9 +53,9 @@ def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:
         write(f"  {printable(group)[:28]:<28} {counts['found']:>10,} {counts['kept']:>10,}")
     write(f"{documents['read']:,} documents read; {documents['mentioning_a_group']:,} mention a group")
     for why, count in documents["left_out"].items():
-        write(f"Left out: {count:,} documents: {why}")
+        write(f"Left out: {counted(count, 'documents')}: {why}")
     for why, count in record["mentions_left_out"].items():
-        write(f"Left out: {count:,} mentions: {why}")
+        write(f"Left out: {counted(count, 'mentions')}: {why}")
     if settings.until and documents["kept_without_a_date"]:
         write(f"Kept: {documents['kept_without_a_date']:,} documents without a date; --dated leaves them out")
     if record["bad_lines"]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 from holisticbias_eval.commands.shared import PATH, out_folder, specification_option
 from holisticbias_eval.options import read_own, settings_command
 
@@ -38,9 +38,9 @@ def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
     if split.missing_groups:
         write(printable(split.missing_groups))
     for reason, count in split.left_out.items():
-        write(f"Left out: {count:,} examples: {reason}")
+        write(f"Left out: {counted(count, 'examples')}: {reason}")
     for reason, count in split.kept_from_test.items():
-        write(f"Training only: {count:,} sentences: {printable(reason)}")
+        write(f"Training only: {counted(count, 'sentences')}: {printable(reason)}")
     if split.repeated_forms:
         write(
             f"{split.repeated_forms:,} sentences of the test or validation differ from another sentence there in the "

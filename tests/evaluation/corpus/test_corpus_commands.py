@@ -51,7 +51,7 @@ def test_from_examples_to_a_split(folder: Path, split: tuple[object, ...], invok
         ["18", "1", "16", "1", "0"]
     ]
     said = invoke.printed(*split[:2], labelled, *split[3:], "--test", 2, "--validation", 1, "--seed", 3)
-    assert "Left out: 1 examples: annotators disagree" in said
+    assert "Left out: 1 example: annotators disagree" in said
     assert is_split(folder / "split")
     for part, rows in (("train", 16 - 9), ("validation", 12), ("test", 24)):
         table = read_part(folder / "split", part)

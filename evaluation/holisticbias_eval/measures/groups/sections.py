@@ -115,9 +115,9 @@ def _finding(shown: GroupFigures, quantity: Quantity) -> str:
     if not differing and not others:
         return f"{quantity.words}: no domain has two groups with a value, so nothing is compared."
     if len(shown.domains) > 1:
-        names = _named(shown, differing, quantity)
+        names = (_named(shown, found, quantity) for found in (differing, others))
         what, none = "the groups differ beyond chance", "do the groups differ"
-        said = _in_domains(what, none, "no difference beyond chance", names, len(others))
+        said = _in_domains(what, none, "no difference beyond chance", *names)
     else:
         ((_, apart),) = differing or others
         size = show(apart, quantity.difference_unit)
@@ -127,11 +127,13 @@ def _finding(shown: GroupFigures, quantity: Quantity) -> str:
     return f"{quantity.words}: {said}."
 
 
-def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others: int) -> str:
+def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others: Sequence[str]) -> str:
     """In which domains there is a difference, and in how many no difference is shown."""
+    if not named and len(others) > 1:
+        return f"in none of {len(others)} domains {none} beyond chance"
     if not named:
-        return f"in none of {others} domains {none} beyond chance"
-    rest = f"; in {counted(others, 'other domains')} {nothing} is shown" if others else ""
+        return f"in {others[0]} {nothing} is shown"
+    rest = f"; in {counted(len(others), 'other domains')} {nothing} is shown" if others else ""
     return f"{what} in {some_of(named, NAMED)}{rest}"
 
 
@@ -149,7 +151,8 @@ def _beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragrap
     texts = f"the model's texts differ from the {shown.written}s"
     said = f"no difference from the {shown.written}s"
     if len(shown.domains) > 1:
-        said = _in_domains(texts, f"do {texts}", "no difference", _named(shown, differing, quantity), len(others))
+        names = (_named(shown, found, quantity) for found in (differing, others))
+        said = _in_domains(texts, f"do {texts}", "no difference", *names)
     elif differing:
         said = f"{texts} by {show(differing[0][1], quantity.difference_unit)}"
     yield Paragraph(f"{quantity.words}: {said}.")
