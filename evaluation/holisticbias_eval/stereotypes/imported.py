@@ -51,6 +51,14 @@ SENTENCES = Form(
     any_case=True,
 )
 """Sentences with the attribute and the term in them: of this package, of a user, or of the published code."""
+_NO_SOURCES = {
+    frozenset({"att_term_1", "att_term_2", "template"}): (
+        "pairs already: read their sentences with `holisticbias stereotypes sentences --import`"
+    ),
+    frozenset({"sentence", "other_sentence"}): "pairs already: name the folder of their sentences",
+    frozenset({"accepted", "rule"}): f"refused texts too: name its folder, or {record.SENTENCES} in it",
+}
+"""Tables with sentences that are not to be paired, by their columns."""
 _STRIPPED = ("sentence", "attribute", "term", "specification")
 _UNDISCARDED = {"", "0", "0.0", "false", "no", "nan", "none"}
 _MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")
@@ -106,11 +114,9 @@ def read_source_sentences(path: Path) -> list[SourceSentence]:
     """
     advice = "name a folder that `holisticbias stereotypes sentences` wrote, or a table"
     opened = SENTENCES.open(file_in(path, record.SENTENCES, advice, PairsError))
-    if {"att_term_1", "att_term_2", "template"} <= {*opened.names}:
-        raise PairsError(
-            f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "
-            f"{path}`"
-        )
+    for names, holds in _NO_SOURCES.items():
+        if names <= {*opened.names}:
+            raise PairsError(f"{path} holds {holds}")
     return _complete(_sentences(SENTENCES.read(opened)), path)
 
 

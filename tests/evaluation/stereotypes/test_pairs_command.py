@@ -62,7 +62,7 @@ def test_the_record_of_the_sentences_goes_with_the_pairs_and_no_other_folder_is_
 
 
 def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path, invoke: Invoke) -> None:
-    assert "1 pairs of 5 rows" in invoke.printed(*written(tmp_path, TABLE), "--no-templates")
+    assert "1 pair of 5 rows" in invoke.printed(*written(tmp_path, TABLE), "--no-templates")
     found = rows(tmp_path)
     assert [row["rule"] for row in found] == [
         None, "ambiguous-form", "unknown-attribute", "unknown-term", "no-stereotype",
@@ -165,6 +165,8 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
         ("specification,attribute,term,sentence\nnothing,math,he,He is.\n", (), "no known specification"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "holds pairs already"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "sentences --import"),
+        ("attribute,term,sentence,accepted,rule\nmath,he,He.,false,length\n", (), "holds refused texts too: name its"),
+        ("attribute,term,sentence,other_sentence\nmath,he,He.,She.\n", (), "holds pairs already: name the folder of"),
         (f"{COLUMNS}{SILLY}", ("--specification", "groups.age"), f"groups.age {WITHOUT}"),
         ("attribute,term,sentence\nmath,he,He likes math.\n", TWO, "in every row: give one"),
         ("specification,attribute,term,sentence\nprofessions,,he,He is.\n", (), "row 1: the attribute is missing"),
