@@ -47,7 +47,8 @@ def _print(specification: Specification, *, whole: bool) -> None:
         terms = [slot.terms[i] for slot in specification.slots if i < len(slot.terms) and slot.terms[i]]
         own = [one for one in specification.forms if one.group == group.name or one.of in terms]
         words = [word for one in own for word in one.words]
-        shown = _words(terms if whole else (), len(specification.slots))
+        of_descriptors = sum(not slot.terms for slot in specification.slots)
+        shown = _words(terms if whole else (), len(terms) + of_descriptors)
         shown += f"; also found: {', '.join(words)}" if whole and words else ""
         write_wrapped(f"{group.label}{_in_brackets(said)}: {shown}")
     stereotypes = {group.stereotype for group in specification.groups} - {None}

@@ -93,7 +93,7 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
             f"no example can be rewritten for every group of {specification.id} ({why}): none to test on"
         )
     drawn_from = _drawn_from(waiting, settings, specification.id)
-    drawn, repeated_forms = _draw({group: waiting[group] for group in drawn_from}, settings, specification.id)
+    drawn, repeated_forms = _draw({group: [*waiting[group]] for group in drawn_from}, settings, specification.id)
     used = {sentence.row["id"] for part in drawn for sentence in part}
     forms = {sentence.form for part in drawn for sentence in part}
     rest = [sentence for sentence in sentences if sentence.row["id"] not in used]
@@ -173,7 +173,10 @@ def _drawn_from(waiting: Mapping[str, Sequence[_Sentence]], settings: SplitSetti
 def _draw(
     waiting: Mapping[str, list[_Sentence]], settings: SplitSettings, name: str
 ) -> tuple[tuple[list[_Sentence], list[_Sentence]], int]:
-    """The sentences of test and validation, and how many have the form of another: the groups take turns."""
+    """The sentences of test and validation, taken out of ``waiting``, and how many have the form of another.
+
+    The groups take turns.
+    """
     sizes = _sizes({group: len(found) for group, found in waiting.items()}, settings, name)
     parts: tuple[list[_Sentence], list[_Sentence]] = ([], [])
     forms: set[str] = set()

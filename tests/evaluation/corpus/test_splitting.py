@@ -100,6 +100,8 @@ def test_groups_to_draw_from() -> None:
     assert found.drawn_from == ["blicket", "stad"]
     assert found.originals["test"] == {"blicket": 2, "stad": 2}
     assert found.without_sentences == []
+    every = split(rows, SplitSettings(test=1, validation=0))
+    assert (every.drawn_from, every.missing_groups) == ([*GROUPS[:3]], ""), "the one sentence about elm is in the test"
     with pytest.raises(CorpusError, match="cannot be drawn from 'wug': name groups of blicket, stad, elm"):
         split(rows, SplitSettings(test=1, validation=1, draw_from="wug"))
 

@@ -17,6 +17,7 @@ from holisticbias_eval.stereotypes.specifications import (
     read_specifications,
     refuse_stems,
 )
+from invoking import Invoke
 
 PUBLISHED = {
     "name": "Blick_vs Wug.2",
@@ -127,3 +128,14 @@ def test_unusable_files(tmp_path: Path, name: str, text: str | None, message: st
 def test_sentences_are_not_made_with_stems() -> None:
     with pytest.raises(SpecificationError, match=r"multilateral\.race: no sentence can be made with the attribute"):
         refuse_stems(read_specifications(["groups.race", "multilateral.race"]))
+
+
+@pytest.mark.parametrize("name", ["multilateral.race", "groups.race"])
+def test_a_group_is_listed_with_the_number_of_its_own_terms(invoke: Invoke, name: str) -> None:
+    """Slots in which a group has no term do not count; slots of descriptors do."""
+    lines = invoke.printed("stereotypes", "specifications").splitlines()
+    race = read_specification(name)
+    own = [sum(slot.terms[i] is not None for slot in race.slots) for i in range(len(race.groups))]
+    listed = lines[lines.index(f"{race.id}: {race.text}") + 1 :][: len(own)]
+    assert [line.split(": ")[1] for line in listed] == [f"{count} terms" for count in own]
+    assert (min(own) < len(race.slots)) == (name == "multilateral.race")
