@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import DELETED
-from holisticbias_eval.stereotypes.targets import TermFinder
+from holisticbias_eval.stereotypes.targets import TermFinder, every_term
 
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
 _SHORTEST = 4  # letters that two terms share
@@ -45,12 +45,10 @@ def target_words(specification: Specification) -> Iterator[TargetTerm]:
     A term or form that names no slot or group of the specification is left out.
     """
     known: dict[str, TargetTerm] = {}
-    for i, slot in enumerate(specification.slots):
-        for group, term in zip(specification.groups, slot.terms, strict=True):
-            if term is not None:
-                found = TargetTerm(i, group.name, term, term)
-                known.setdefault(term, found)
-                yield found
+    for one in every_term(specification):
+        found = TargetTerm(one.slot, one.group, one.term, one.term)
+        known.setdefault(one.term, found)
+        yield found
     for forms in specification.forms:
         written = known.get(forms.of or "")
         for word in forms.words:

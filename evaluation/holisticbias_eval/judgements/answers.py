@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -91,7 +92,16 @@ class Judgements:
 
 def answer_files(folder: Path) -> list[Path]:
     """The JSON files of a study's folder that may hold answers."""
-    return sorted(path for path in folder.glob("*.json") if path.name not in _NOT_ANSWERS)
+    files = (path for path in folder.glob("*.json") if path.name not in _NOT_ANSWERS)
+    return sorted(path for path in files if not _is_analysis(path))
+
+
+def _is_analysis(path: Path) -> bool:
+    """Whether a file is an analysis, which may be written to the folder of its answers."""
+    with suppress(CorpusError):
+        content = read_json(path, CorpusError, "")
+        return isinstance(content, dict) and "rates" in content
+    return False
 
 
 def read_answers(paths: Sequence[Path], key: Key) -> list[AnnotatorAnswer]:

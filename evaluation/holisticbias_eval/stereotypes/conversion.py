@@ -172,9 +172,8 @@ def _exchanges(specification: Specification, group: str, other: str) -> Iterator
     places = {g.name: place for place, g in enumerate(specification.groups)}
     this, that = places[group], places[other]
     for slot in specification.slots:
-        terms = (*slot.terms, *[None] * len(specification.groups))
-        if (term := terms[this]) is not None:
-            yield Exchange(slot.form, term, terms[that])
+        if (term := slot.terms[this]) is not None:
+            yield Exchange(slot.form, term, slot.terms[that])
     genders = specification.groups[this].gender, specification.groups[that].gender
     if set(genders) == {"male", "female"}:
         a, b = ("male", "female").index(genders[0] or ""), ("male", "female").index(genders[1] or "")
@@ -185,7 +184,7 @@ def _exchanges(specification: Specification, group: str, other: str) -> Iterator
 def _words_of_others(specification: Specification, group: str, other: str) -> Iterator[str]:
     """Words of all groups but one; ``other`` decides whether words of the other gender are among them."""
     for slot in specification.slots:
-        named = zip(specification.groups, slot.terms, strict=False)
+        named = zip(specification.groups, slot.terms, strict=True)
         yield from (term_key(term) for g, term in named if term is not None and g.name != group)
     for exchange in _exchanges(specification, other, group):
         yield term_key(exchange.term)

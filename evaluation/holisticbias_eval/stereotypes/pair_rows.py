@@ -116,7 +116,7 @@ def pairs_of_templates(specification: Specification) -> Iterator[Pair]:
     number, literal = count(1), specification.published_as is not None
     for attributes in specification.attributes:
         for attribute, (place, slot) in product(attributes.terms, enumerate(specification.slots)):
-            terms = list(zip(specification.groups, (*slot.terms, *[None] * len(specification.groups)), strict=False))
+            terms = list(zip(specification.groups, slot.terms, strict=True))
             templates = [template for template in specification.templates if fits(template, slot.form)]
             for template, ((group, term), (other, other_term)) in product(templates, combinations(terms, 2)):
                 if term is None:

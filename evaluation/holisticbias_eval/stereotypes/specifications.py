@@ -23,6 +23,7 @@ from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.named_files import read_yaml
+from holisticbias_eval.stereotypes.targets import refuse_uneven_slots
 from holisticbias_eval.tables.rows import read_json
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -60,13 +61,15 @@ def read_specifications(names: Iterable[str] = (), version: str | None = None) -
     by_id = {specification.id: specification for specification in found}
     if other := next((s for s in found if s != by_id[s.id]), None):
         raise SpecificationError(f"two specifications that differ have the id {other.id}: give one of them another id")
-    chosen = by_id.values()
-    if not any(slot.descriptors for specification in chosen for slot in specification.slots):
-        return tuple(chosen)
-    catalog = load_catalog()
-    axes = catalog.at(version or catalog.versions[-1]).axes
-    texts = {descriptor.id: descriptor.text for axis in axes for descriptor in axis.descriptors}
-    return tuple(_with_texts(specification, texts) for specification in chosen)
+    chosen = tuple(by_id.values())
+    if any(slot.descriptors for specification in chosen for slot in specification.slots):
+        catalog = load_catalog()
+        axes = catalog.at(version or catalog.versions[-1]).axes
+        texts = {descriptor.id: descriptor.text for axis in axes for descriptor in axis.descriptors}
+        chosen = tuple(_with_texts(specification, texts) for specification in chosen)
+    for specification in chosen:
+        refuse_uneven_slots(specification)
+    return chosen
 
 
 def list_specifications(version: str | None = None) -> tuple[Specification, ...]:

@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from holisticbias.compile.random_words import random_number, random_words
+from holisticbias.terminal import counted
 from holisticbias.terms.specification_entries import APOSTROPHES, BETWEEN, HYPHENS, Specification, is_stem, term_key
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, SpecificationError
 
 _START = rf"(?<!\w)(?<!\w[{HYPHENS}])(?<!\w{APOSTROPHES})"
 _END = rf"(?!\w|[{HYPHENS}]\w|{APOSTROPHES}t\b)"
@@ -57,17 +58,9 @@ def asked_targets(specification: Specification) -> tuple[Target, ...]:
 def group_terms(specification: Specification) -> Mapping[str, tuple[GroupTerm, ...]]:
     """The terms of each group that have a partner in another group, by the group's name.
 
-    Raises ``EvaluationError`` if a group has none, or if a slot names descriptors in place of terms.
+    Raises ``EvaluationError`` if a group has none.
     """
     groups = specification.groups
-    for number, slot in enumerate(specification.slots, 1):
-        if not slot.terms:
-            raise EvaluationError(f"{specification.id}: slot {number} has no terms: write a term for each group")
-        if len(slot.terms) != len(groups):
-            raise EvaluationError(
-                f"{specification.id}: slot {number} has {len(slot.terms)} terms for {len(groups)} groups: write one "
-                "term a group, and null for a group that has none"
-            )
     paired = [(i, slot) for i, slot in enumerate(specification.slots) if len(list(filter(None, slot.terms))) > 1]
     terms: dict[str, tuple[GroupTerm, ...]] = {}
     for place, group in enumerate(groups):
@@ -80,10 +73,23 @@ def group_terms(specification: Specification) -> Mapping[str, tuple[GroupTerm, .
     return terms
 
 
+def refuse_uneven_slots(specification: Specification) -> None:
+    """Raise ``SpecificationError`` for a slot that does not have a term, or null, for each group."""
+    groups = specification.groups
+    for number, slot in enumerate(specification.slots, 1):
+        if not slot.terms:
+            raise SpecificationError(f"{specification.id}: slot {number} has no terms: write a term for each group")
+        if len(slot.terms) != len(groups):
+            raise SpecificationError(
+                f"{specification.id}: slot {number} has {counted(len(slot.terms), 'terms')} for {len(groups)} groups: "
+                "write one term a group, and null for a group that has none"
+            )
+
+
 def every_term(specification: Specification) -> Iterator[GroupTerm]:
     """The terms of each slot, in the order of the groups."""
     for number, slot in enumerate(specification.slots):
-        for group, term in zip(specification.groups, slot.terms, strict=False):
+        for group, term in zip(specification.groups, slot.terms, strict=True):
             if term is not None:
                 yield GroupTerm(group.name, number, term)
 

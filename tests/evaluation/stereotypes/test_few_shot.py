@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, SpecificationError
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
@@ -34,6 +34,7 @@ from holisticbias_eval.stereotypes.targets import (
     asked_targets,
     draw_term,
     group_terms,
+    refuse_uneven_slots,
     sample_number,
     targets,
 )
@@ -174,10 +175,10 @@ def test_a_term_without_a_partner_is_not_asked_for() -> None:
 def test_slots_that_give_no_pairs_are_refused() -> None:
     with pytest.raises(EvaluationError, match="the group 'blickets' has no term with a partner"):
         group_terms(specification(slots=[{"terms": ["blicket", None]}]))
-    with pytest.raises(EvaluationError, match="slot 1 has no terms"):
-        group_terms(specification(slots=[{"terms": []}]))
-    with pytest.raises(EvaluationError, match="slot 2 has 1 terms for 2 groups"):
-        group_terms(specification(slots=[{"terms": ["blicket", "wug"]}, {"terms": ["tove"]}]))
+    with pytest.raises(SpecificationError, match="slot 1 has no terms"):
+        refuse_uneven_slots(specification(slots=[{"terms": []}]))
+    with pytest.raises(SpecificationError, match="slot 2 has 1 term for 2 groups"):
+        refuse_uneven_slots(specification(slots=[{"terms": ["blicket", "wug"]}, {"terms": ["tove"]}]))
 
 
 def test_groups_take_turns_and_terms_come_once_each() -> None:

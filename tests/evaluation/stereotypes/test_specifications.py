@@ -130,6 +130,16 @@ def test_sentences_are_not_made_with_stems() -> None:
         refuse_stems(read_specifications(["groups.race", "multilateral.race"]))
 
 
+@pytest.mark.parametrize(("terms", "shown"), [("[left]", "1 term for 2 groups"), ("[a, b, c]", "3 terms for 2 groups")])
+def test_every_slot_of_a_file_has_a_term_for_each_group(tmp_path: Path, terms: str, shown: str) -> None:
+    """Whatever reads a specification can align its slots."""
+    groups = "groups: [{name: a, label: A}, {name: b, label: B}]\n"
+    attributes = "attributes: [{name: x, label: X, terms: [y]}]\n"
+    (tmp_path / "own.yaml").write_text(f"{groups}slots: [{{form: noun, terms: {terms}}}]\n{attributes}", "utf-8")
+    with pytest.raises(SpecificationError, match=f"own.own: slot 1 has {shown}: write one term a group"):
+        read_specification(str(tmp_path / "own.yaml"))
+
+
 @pytest.mark.parametrize("name", ["multilateral.race", "groups.race"])
 def test_a_group_is_listed_with_the_number_of_its_own_terms(invoke: Invoke, name: str) -> None:
     """Slots in which a group has no term do not count; slots of descriptors do."""
