@@ -1,16 +1,15 @@
 """Swap the terms of a sentence's groups, by number and part of speech, or its attributes for their opposites."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
-from holisticbias.terms.grammar import change_article
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import TargetTerm, named_groups, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import CONTEXT, NEXT_WORD, english, in_case, place
+from holisticbias_eval.stereotypes.agreement import NEXT_WORD, context, english, exchange_terms, place
 from holisticbias_eval.stereotypes.targets import Mention, TermFinder
 
 Refusal = Literal[
@@ -74,7 +73,7 @@ def swap_attributes(text: str, specification: Specification) -> str | None:
         for mention in _opposite_finder(specification).find(text)
         if mention.of.opposite and not any(mention.overlaps(group) for group in groups)
     ]
-    return _changed(text, changes) if changes else None
+    return exchange_terms(text, changes) if changes else None
 
 
 def _swap(text: str, specification: Specification, groups: Sequence[str]) -> Mapping[str, Swapped | Refusal]:
@@ -98,36 +97,12 @@ def _swapped(
         terms.append(term)
     pairs = zip(mentions, terms, strict=True)
     changes = [(mention, term) for mention, term in pairs if mention.of.term != term]
-    new = _changed(text, changes)
+    new = exchange_terms(text, changes)
     if new is None:
         return "unknown article"
     if changes and not named_groups(new, specification) <= {group}:
         return "still names a group"
     return Swapped(new, terms[0])
-
-
-def _changed(text: str, changes: Iterable[tuple[Mention[Any], str]]) -> str | None:
-    """The text with new terms in the places of mentions, null if the article before one is not known."""
-    parts: list[str] = []
-    start = 0
-    for mention, new in changes:
-        placed = place_term(text, mention, new, start)
-        if placed is None:
-            return None
-        parts += placed
-        start = mention.stop
-    return "".join([*parts, text[start:]])
-
-
-def place_term(text: str, mention: Mention[Any], new: str, start: int = 0) -> tuple[str, str] | None:
-    """The text from ``start`` to a mention, with the article that a new term needs, and the new term in its case.
-
-    Null if the article is not known.
-    """
-    term = in_case(text[mention.start : mention.stop], mention.of.term, new, text[: mention.start])
-    term = term.lower() if text == text.lower() else term
-    before = change_article(text[start : mention.start], new, in_capitals=len(term) > 1 and term.isupper())
-    return None if before is None else (before, term)
 
 
 @lru_cache(maxsize=32)
@@ -196,7 +171,7 @@ def _aligned(specification: Specification) -> Mapping[tuple[str, str], Mapping[s
 
 def _kind(text: str, mention: Mention[TargetTerm], kinds: frozenset[Kind]) -> Kind | None:
     """The kind of word that a mention is, of the kinds that it can be; null if the words beside it do not say."""
-    before, after = text[max(0, mention.start - CONTEXT) : mention.start], text[mention.stop :][:CONTEXT]
+    before, after = context(text, mention)
     nouns = kinds - {"adjective"}
     if "adjective" in kinds:
         attributive = _is_attributive(before, after)

@@ -1,16 +1,17 @@
 """English agreement around a term that is exchanged: pronouns by their place, articles and capitals."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import field_validator
 
 from holisticbias.source.document import parse_document
-from holisticbias.terms.grammar import capitalised
+from holisticbias.terms.grammar import capitalised, change_article
 from holisticbias_eval.figures import Part
+from holisticbias_eval.stereotypes.targets import Mention
 
 Place = Literal["determiner", "alone", "unclear"]
 CONTEXT = 300
@@ -119,6 +120,37 @@ def in_case(found: str, listed: str, other: str, before: str) -> str:
     if found[:1].isupper() and listed[:1].islower():
         return capitalised(other)
     return other.lower() if found == listed.lower() else other
+
+
+def context(text: str, mention: Mention[Any]) -> tuple[str, str]:
+    """The texts before and after a mention, cut: a text may be as long as a book."""
+    start, end = mention.start, mention.stop
+    before = text[:start] if start <= CONTEXT else f"x{text[start - CONTEXT : start]}"
+    return before, text[end : end + CONTEXT]
+
+
+def exchange_terms(text: str, changes: Iterable[tuple[Mention[Any], str]]) -> str | None:
+    """The text with new terms in the places of mentions, null if the article before one is not known."""
+    parts: list[str] = []
+    start = 0
+    for mention, new in changes:
+        placed = place_term(text, mention, new, start)
+        if placed is None:
+            return None
+        parts += placed
+        start = mention.stop
+    return "".join([*parts, text[start:]])
+
+
+def place_term(text: str, mention: Mention[Any], new: str, start: int = 0) -> tuple[str, str] | None:
+    """The text from ``start`` to a mention, with the article that a new term needs, and the new term in its case.
+
+    Null if the article is not known. A text without capitals keeps none.
+    """
+    term = in_case(text[mention.start : mention.stop], mention.of.term, new, context(text, mention)[0])
+    term = term.lower() if text == text.lower() else term
+    before = change_article(text[start : mention.start], new, in_capitals=len(term) > 1 and term.isupper())
+    return None if before is None else (before, term)
 
 
 def same_verb_form(first: str, second: str, after: str) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias.terms.grammar import change_article, regular_plural
+from holisticbias.terms.grammar import regular_plural
 from holisticbias.terms.specification_entries import Specification, term_key
 from holisticbias_eval.stereotypes.agreement import (
-    CONTEXT,
     PRONOUN_FORMS,
+    context,
     english,
-    in_case,
+    exchange_terms,
     is_double_genitive,
     place,
     same_verb_form,
@@ -85,14 +85,16 @@ class Converter:
             if isinstance(exchange, str):
                 return Converted(rule=exchange)
             exchanges.append(exchange)
-        text = _written(sentence, mentions, exchanges)
+        pairs = list(zip(mentions, exchanges, strict=True))
+        changes = [(Mention(m.start, m.stop, exchange), exchange.other or "") for m, exchange in pairs]
+        text = exchange_terms(sentence, changes)
         if text is None:
             return Converted(rule="unknown-article")
-        return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_of(m, term)))
+        return Converted(text, next(exchange.other for m, exchange in pairs if _is_of(m, term)))
 
     def _choose(self, sentence: str, mention: "Exchanged") -> "Exchange | str":
         """The exchange that fits the place of a mention, or the id of a rule."""
-        before, after = _context(sentence, mention)
+        before, after = context(sentence, mention)
         forms = {exchange.form: exchange for exchange in reversed(mention.of)}
         exchange = mention.of[0]
         if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
@@ -126,29 +128,6 @@ def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
 def _is_of(mention: "Exchanged", term: str) -> bool:
     """Whether a mention is of a term."""
     return term_key(mention.of[0].term) == term_key(term)
-
-
-def _written(sentence: str, mentions: list["Exchanged"], exchanges: list["Exchange"]) -> str | None:
-    """The sentence with the other terms; null if an article is not known."""
-    parts: list[str] = []
-    starts = [0, *(mention.stop for mention in mentions)]
-    for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
-        before, _ = _context(sentence, mention)
-        found = sentence[mention.start : mention.stop]
-        other = in_case(found, exchange.term, exchange.other or "", before)
-        capitals = len(other) > 1 and other.isupper()
-        changed = change_article(sentence[start : mention.start], exchange.other or "", in_capitals=capitals)
-        if changed is None:
-            return None
-        parts += [changed, other]
-    return "".join([*parts, sentence[starts[-1] :]])
-
-
-def _context(sentence: str, mention: "Exchanged") -> tuple[str, str]:
-    """The texts before and after a mention, cut: a sentence may be as long as a book."""
-    start, end = mention.start, mention.stop
-    before = sentence[:start] if start <= CONTEXT else f"x{sentence[start - CONTEXT : start]}"
-    return before, sentence[end : end + CONTEXT]
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,9 @@ def test_answers_in_the_folder_are_analysed(made: Path, invoke: Invoke) -> None:
     assert page.count(", all annotators</caption>") == len(everybody)
     assert invoke.printed(*ANALYSE, made, "--format", "csv", "--part", "questions").startswith("name,text")
     again = invoke.printed(*ANALYSE, made, "--out", made / "report.json")
-    assert invoke.printed(*ANALYSE, made, "--out", made / "report.json") == again, "a report of the folder is no answer"
+    assert invoke.printed(*ANALYSE, made, "--out", made / "report.json") == again, (
+        "a report in the folder is not read as answers"
+    )
     (made / "analysis.json").write_text(json.dumps(rates), "utf-8")
     assert invoke(*ANALYSE, made)[0] == 0, "its own output is not read as answers"
 

@@ -116,3 +116,16 @@ def test_an_article_before_an_abbreviation_is_rejected() -> None:
     data = {**THREE, "slots": [{"form": "noun", "terms": ["blick", "FTM", None]}]}
     made = Converter(Specification.model_validate(data), "one", "two").convert("A blick is here.", "blick", "ferlic")
     assert made == Converted(rule="unknown-article")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("the white teacher likes chess.", "the asian teacher likes chess."),
+        ("The white teacher likes chess.", "The Asian teacher likes chess."),
+    ],
+)
+def test_a_sentence_without_capitals_gets_none(sentence: str, expected: str) -> None:
+    """The two sentences differ in the group alone."""
+    race = read_specification("groups.race")
+    assert Converter(race, "white", "asian").convert(sentence, "white", "chess").sentence == expected

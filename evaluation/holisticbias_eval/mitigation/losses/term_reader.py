@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.corpus.mentions import TargetTerm, target_finder
-from holisticbias_eval.corpus.swapping import counterpart, place_term
+from holisticbias_eval.corpus.swapping import counterpart
 from holisticbias_eval.mitigation.method import GroupTask, TokenBatch
+from holisticbias_eval.stereotypes.agreement import place_term
 from holisticbias_eval.stereotypes.targets import Mention
 
 CUT = "cut off with the end of its text"
