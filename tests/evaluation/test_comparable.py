@@ -46,13 +46,13 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_texts_that_are_more_negative_in_every_group_are_a_cost(texts: list[Path], invoke: Invoke) -> None:
     printed = invoke.printed("compare", *texts[:2], "--format", "md")
-    assert "Costs: Negative texts, people 4.0% in A, 10.0% in B" in printed
+    assert "Costs: Negative texts, People 4.0% in A, 10.0% in B" in printed
     assert "No cost shown" not in printed
     assert " before" not in printed  # two models, not one before and after
     printed = invoke.printed("compare", *texts, "--format", "md")
-    assert "two: Costs: Negative texts, people 4.0% in one, 10.0% in two" in printed
+    assert "two: Costs: Negative texts, People 4.0% in one, 10.0% in two" in printed
     assert "three: No cost shown" in printed
-    assert "| Negative texts, people |" in printed.partition("How much there is, whatever the groups")[2]
+    assert "| Negative texts, People |" in printed.partition("How much there is, whatever the groups")[2]
 
 
 def gain_of(measure: str, of: str, values: tuple[float, float], keys: dict[str, str], **more: Any) -> Gain:
