@@ -228,6 +228,13 @@ def test_a_name_that_is_not_utf8(invoke: Invoke) -> None:
     assert invoke("show", "caf\udce9") == (2, "", "holisticbias: caf\\udce9 is not UTF-8: rename the file\n")
 
 
+def test_a_name_that_the_locale_cannot_hold(run: Run) -> None:
+    given = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run("show", "caf\u00e9", environment=given)
+    said = "holisticbias: caf\\udcc3\\udca9 is not ascii, the encoding of the locale: set a UTF-8 one, LC_ALL=C.UTF-8\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
     monkeypatch.setattr("holisticbias.rules.validate.validate_paths", Mock(side_effect=MemoryError))
     assert invoke.refused("validate") == "holisticbias: there is not enough memory for this input\n"

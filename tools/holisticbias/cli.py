@@ -128,7 +128,15 @@ def _refuse_broken(arguments: Sequence[str]) -> None:
         try:
             argument.encode()
         except UnicodeEncodeError as error:
-            raise HolisticBiasError(f"{argument} is not UTF-8: rename the file") from error
+            raise HolisticBiasError(f"{argument} is not {_encoding_and_fix()}") from error
+
+
+def _encoding_and_fix() -> str:
+    """The encoding that names have to be in, and what to do about a name that is not."""
+    encoding = sys.getfilesystemencoding()
+    if encoding == "utf-8":
+        return "UTF-8: rename the file"
+    return f"{encoding}, the encoding of the locale: set a UTF-8 one, LC_ALL=C.UTF-8"
 
 
 def _show_warning(  # the arguments are those of ``warnings.showwarning``
