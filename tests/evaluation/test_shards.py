@@ -163,6 +163,16 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
         store_in(tmp_path).write(ROWS)
 
 
+def test_a_read_only_folder_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+    """It is read all the same, if it holds all that is asked."""
+    store, compute = fill(tmp_path, rows=ROWS.slice(0, 8)), Mock()
+    with patch.object(os, "access", return_value=False):
+        assert stored_values(store, ROWS.slice(0, 8), 1, lambda _: iter(()), lambda _: None).ravel().tolist() == ALL[:8]
+        with pytest.raises(OutputError, match=r"cannot write to the store .*rows: it is read-only; .* --store"):
+            stored_values(store, ROWS.slice(0, 9), 1, compute, lambda _: None)
+    compute.assert_not_called()
+
+
 @pytest.mark.parametrize(
     ("raised", "expected"),
     [(OSError(errno.ENOSPC, "No space left on device"), OutputError), (KeyboardInterrupt(), KeyboardInterrupt)],

@@ -127,6 +127,8 @@ class ShardStore:
             yield places, rows
         count = int(known.sum())
         kept(count)
+        if not known.all():
+            self._refuse_read_only()
         for places, values in compute(np.flatnonzero(~known)):
             keys = rows_as_table(asked, places)
             names = [*keys.column_names, *values.column_names]
@@ -177,10 +179,17 @@ class ShardStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             return _put(content, made)
         except OSError as error:
-            raise OutputError(
-                f"cannot write to the store {self.folder}: {error.strerror}; free space, or name another folder with "
-                "--store or the variable HOLISTICBIAS_CACHE"
-            ) from error
+            raise self._unwritable(f"{error.strerror}; free space, or name") from error
+
+    def _refuse_read_only(self) -> None:
+        """Raise ``OutputError`` before anything is computed that could not be kept."""
+        above = next(path for path in (self.folder, *self.folder.parents) if path.exists())
+        if not os.access(above, os.W_OK):
+            raise self._unwritable("it is read-only; name")
+
+    def _unwritable(self, why: str) -> OutputError:
+        where = "another folder with --store or the variable HOLISTICBIAS_CACHE"
+        return OutputError(f"cannot write to the store {self.folder}: {why} {where}")
 
     def _shard(self, path: Path) -> pa.Table | None:
         try:
