@@ -37,7 +37,7 @@ class RequestSettings(Settings):
         ge=0,
     )
     vectors: Path | None = setting(
-        None, "Word vectors for the similarity, in GloVe's text form. Default: the generator's input embeddings."
+        None, "Word vectors, as text like GloVe's or word2vec's binary file. Default: the generator's input embeddings."
     )
     decoding: str | None = setting(
         None,
