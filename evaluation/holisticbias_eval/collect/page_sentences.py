@@ -77,8 +77,13 @@ class PageReader:
                 self._owners.setdefault(self._others.setdefault(tokens, term), []).append(wanted)
 
     def start(self) -> None:
-        """Load the model of names. Raises ``CollectError`` if it cannot be used."""
+        """Load what reading needs, so that no page takes longer for it.
+
+        Raises ``CollectError`` if the model of names cannot be used.
+        """
         self._is_person = None if self.names is None else person_finder(self.names)
+        for _ in self._sentences("A page of {{convert|1|kg|lb}}."):
+            pass
 
     def read(self, job: PageJob) -> PageSentences:
         """The sentences of a page for each group that wants it, in the order of the text."""

@@ -23,6 +23,7 @@ from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import category_keys, list_links
 from holisticbias_eval.collect.worker import Worker, _serve
 from known import known
+from processes import python
 from quiet import QUIET
 
 from .small_wiki import LISTED, SENTENCE, dump, page, rows, run
@@ -104,6 +105,17 @@ def test_pages_that_take_too_long_cost_themselves_alone(tmp_path: Path) -> None:
     assert [row["page_id"] for row in found] == [1, 3, 5, 7]
     why = "its wikitext took more than 1 s to read"
     assert made["pages_left_out"] == {"why": {why: 3}, "pages": [{"page": "Glorbist", "why": why}] * 3}
+
+
+def test_the_time_of_the_first_page_is_its_own() -> None:
+    """What reading needs is loaded when a child starts."""
+    code = (
+        "import sys; from holisticbias_eval.collect.page_sentences import PageReader; "
+        "from holisticbias_eval.collect.rule import PromptRule; reader = PageReader(PromptRule(5, 8, 8), {}, (), None);"
+        " reader.start(); before = {*sys.modules}; reader.read(('A {{circa|1900}} glorbist.', ())); "
+        "print({*sys.modules} - before)"
+    )
+    assert python("-c", code).stdout == "set()\n"
 
 
 @pytest.mark.usefixtures("in_process")
