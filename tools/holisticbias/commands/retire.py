@@ -50,7 +50,7 @@ def command(
         refuse_unused(("replaced_by", "reason"), "on an entry that is not published")
         replacement, reason = "none", ""
     edits = retire(terms, entry_id, None if replacement == "none" else replacement, reason)
-    if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
+    if show_and_write(terms, edits, published=found.published, yes=yes, dry_run=dry_run):
         replaces = "" if replacement == "none" else f", and {replacement} replaces it"
         retired = f"is retired in version {terms.version}{replaces}"
         write(f"{entry_id} {retired if found.published else 'is removed: it was not published'}.")

@@ -53,5 +53,5 @@ def command(
     why = ask.text("reason", "Why does it change?") if found.published else ""
     refuse_unused({"reason"} - ask.asked | ({"meets_criteria"} if text is None else set()), "on this change")
     edits = reword(terms, entry_id, values, why)
-    if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
+    if show_and_write(terms, edits, published=found.published, yes=yes, dry_run=dry_run):
         write(f"{entry_id} is reworded{f' from version {terms.version} on' if found.published else ''}.")

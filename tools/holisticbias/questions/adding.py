@@ -78,8 +78,10 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
         write("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
 
-def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_run: bool) -> bool:
+def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, published: bool, yes: bool, dry_run: bool) -> bool:
     """Show the sentences that edits change, ask unless ``yes``, and write the files; returns whether they were written.
+
+    ``published`` says whether a published version has the entry that is edited.
 
     Raises ``SourceError``, and writes nothing, if the edits break a rule.
     """
@@ -93,7 +95,7 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
         print_lines("", sample.lines)
     count = changes.sentences
     write(f"\n{counted(count.added, 'sentences')} added, {count.changed:,} changed, {count.gone:,} gone.")
-    if changes.bump == "major":
+    if published and changes.bump == "major":
         write("Published sentences that change or go make the next version a major version.")
     if dry_run:
         write("Nothing was written: this was a dry run.")
