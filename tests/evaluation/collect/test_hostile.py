@@ -108,7 +108,7 @@ def test_pages_that_take_too_long_cost_themselves_alone(tmp_path: Path) -> None:
 
 
 def test_the_time_of_the_first_page_is_its_own() -> None:
-    """What reading needs is loaded when a child starts."""
+    """The child loads all that reading needs when it starts."""
     code = (
         "import sys; from holisticbias_eval.collect.page_sentences import PageReader; "
         "from holisticbias_eval.collect.rule import PromptRule; reader = PageReader(PromptRule(5, 8, 8), {}, (), None);"
