@@ -50,7 +50,7 @@ demo: setup
 	$(BIN)/holisticbias evaluate --release build/holisticbias-1.0.0 --out build/embedded-on-1.0.0 --overwrite
 
 demo-responses: setup
-	$(BIN)/holisticbias evaluate --measure generation_bias,offensiveness,response_wording --release 1.0.0 \
+	$(BIN)/holisticbias evaluate --measures generation_bias,offensiveness,response_wording --release 1.0.0 \
 		--where axis=nonce,age --where template=dialogue.im,dialogue.love,dialogue.hate,dialogue.just-so-you-know \
 		--out build/embedded-responses --overwrite
 
@@ -142,7 +142,7 @@ reference: setup
 
 evaluation/reference/%/result.json:
 	mkdir -p $(@D)
-	$(BIN)/holisticbias evaluate --release $* --measure $(MEASURES) --no-store --out build/reference/$* --overwrite
+	$(BIN)/holisticbias evaluate --release $* --measures $(MEASURES) --no-store --out build/reference/$* --overwrite
 	$(BIN)/holisticbias report build/reference/$* --format svg --part stance-contrast --out $(@D)/stance_contrast.svg
 	$(BIN)/holisticbias report build/reference/$* --format svg --part likelihood-bias --out $(@D)/likelihood_bias.svg
 	cp build/reference/$*/result.json $@
@@ -226,7 +226,7 @@ real: build/real/.installed
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
-REAL_EVALUATE := build/real/bin/holisticbias evaluate --model $(REAL) --store build/real/store --measure $(MEASURES) --overwrite
+REAL_EVALUATE := build/real/bin/holisticbias evaluate --model $(REAL) --store build/real/store --measures $(MEASURES) --overwrite
 REAL_REPORT := build/real/bin/holisticbias report build/real/on-1.0.0 --format svg
 REAL_ADD := build/real/bin/holisticbias leaderboard --name 'SmolLM2-135M-Instruct, Q4_1 weights' --contributor HolisticBias
 

@@ -54,7 +54,7 @@ def evaluate(
     from holisticbias_eval.settings import of_measures, split_names
 
     uses = all_uses()
-    (model, release, named), defaults = _defaults(recipe, uses, model=model, release=release, measure=measures)
+    (model, release, named), defaults = _defaults(recipe, uses, model=model, release=release, measures=measures)
     names = None if named is None else split_names(texts_of("measures", named, EvaluationError, some=True))
     if names and measures is not None:
         defaults = of_measures(defaults, names, uses)
@@ -123,7 +123,7 @@ def generate(
     from holisticbias_eval.generating import USES, prepare_answers
     from holisticbias_eval.tables.frames import LABEL, file_of
 
-    own = {"model": model, "release": release, "prompts": prompts, "measure": None}
+    own = {"model": model, "release": release, "prompts": prompts, "measures": None}
     (model, release, prompts, _), defaults = _defaults(recipe, USES, **own)
     values = {**defaults, **_values(settings, where)}
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:

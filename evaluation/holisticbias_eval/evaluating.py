@@ -106,7 +106,7 @@ def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str
     Raises ``EvaluationError`` for an unknown measure, and if no measure is named.
     """
     if measures is not None and not measures:
-        raise EvaluationError("--measure names no measure: leave it out, or name one of `holisticbias measures`")
+        raise EvaluationError("--measures names no measure: leave it out, or name one of `holisticbias measures`")
     if measures is None:
         named = {name for name, task in TASKS.items() if task.is_named(values)} or {"sentences"}
         measures = [name for name, measure in MEASURES.items() if measure.task in named]
@@ -200,7 +200,7 @@ def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:
     asked = {MEASURES[name].task for name in measures}
     for name, measure in MEASURES.items():
         if measure.task not in asked and TASKS[measure.task].is_named(values):
-            raise EvaluationError(f"texts are given for {name}: add it to --measure, or leave them out")
+            raise EvaluationError(f"texts are given for {name}: add it to --measures, or leave them out")
 
 
 def evaluations(

@@ -146,11 +146,11 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
     command = ctx.command
     if not isinstance(command, SettingsCommand):
         return {}
-    if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
+    if "measures" in command.settings or ctx.get_parameter_source("measures") not in _TYPED:
         return command.values(ctx)
     from holisticbias_eval.settings import of_measures, split_names
 
-    recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), split_names([str(ctx.params["measure"])])
+    recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), split_names([str(ctx.params["measures"])])
     return of_measures(recipe, chosen, command.uses()) | command.values(ctx, *_TYPED)
 
 
@@ -189,12 +189,12 @@ def _in_short(says: str) -> str:
 
 
 def _written_out(params: Sequence[click.Parameter], args: Sequence[str]) -> Iterable[str]:
-    """Arguments in which ``--set NAME=VALUE`` is the option of that name."""
+    """Arguments in which ``--set NAME=VALUE`` is the option of that name, and ``--measure`` is ``--measures``."""
     known = {str(param.name): param for param in params if isinstance(param, _SettingOption)}
     rest = iter(args)
     for arg in rest:
         if arg != "--set" and not arg.startswith("--set="):
-            yield arg
+            yield arg if arg.partition("=")[0] != "--measure" else arg.replace("--measure", "--measures", 1)
             continue
         name, equals, value = (next(rest, "") if arg == "--set" else arg.removeprefix("--set=")).partition("=")
         option = known.get(name.strip().replace("-", "_"))

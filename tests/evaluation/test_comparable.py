@@ -39,7 +39,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             for group in ("alphas", "betas") for i in range(500)
         ]  # fmt: skip
         path = write_table(folder / f"{name}.csv", rows)
-        options = ("--measure", "sentiment", "--model", name, "--responses", str(path))
+        options = ("--measures", "sentiment", "--model", name, "--responses", str(path))
         assert main(["evaluate", *options, "--out", str(folder / "runs" / name)]) == 0
     return [folder / "runs" / name for name in ("one", "two", "three")]
 

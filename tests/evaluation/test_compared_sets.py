@@ -30,7 +30,7 @@ def measured(
         out = folder / "measured" / part
         for name, options in (
             ("retention", ["--retain", text]),
-            ("sentences", ["--release", mini_release_folder, "--measure", "likelihood_bias,medians"]),
+            ("sentences", ["--release", mini_release_folder, "--measures", "likelihood_bias,medians"]),
         ):
             words = ["evaluate", "--model", model, *options, "--out", out / name, "--no-store"]
             assert main([str(word) for word in words]) == 0

@@ -80,9 +80,9 @@ def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
 @pytest.mark.parametrize(
     ("options", "lost"),
     [
-        (("--measure", "likelihood_bias", "--no-store"), "no scores are kept with --no-store"),
-        (("--measure", "likelihood_bias", "--store", "store"), "no scores are kept"),
-        (("--measure", "generation_bias", "--classifier", "calibration-styles", "--store", "store"),
+        (("--measures", "likelihood_bias", "--no-store"), "no scores are kept with --no-store"),
+        (("--measures", "likelihood_bias", "--store", "store"), "no scores are kept"),
+        (("--measures", "generation_bias", "--classifier", "calibration-styles", "--store", "store"),
          "no responses are kept"),
     ],
 )  # fmt: skip

@@ -55,7 +55,16 @@ def test_a_shard_that_has_changed_is_not_read(folder: Path, tmp_path: Path) -> N
 
 
 def test_a_folder_in_several_shards_is_evaluated(invoke: Invoke, tiny_gpt2: Path, folder: Path, tmp_path: Path) -> None:
-    arguments = ("--release", folder, "--model", tiny_gpt2, "--measure", "intersections", "--store", tmp_path / "store")
+    arguments = (
+        "--release",
+        folder,
+        "--model",
+        tiny_gpt2,
+        "--measures",
+        "intersections",
+        "--store",
+        tmp_path / "store",
+    )
     shards = list(read_shards(open_release(folder)))
     count = sum(len(shard["text"].unique()) for shard in shards)
     planned = invoke.printed("evaluate", *arguments, "--dry-run")

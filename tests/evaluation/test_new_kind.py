@@ -171,7 +171,18 @@ def options(tiny_options: tuple[str, ...]) -> list[str]:
 @pytest.fixture(scope="module")
 def made(options: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("made") / "run"
-    asked = ["--measure", ",".join(NAMES), "--about", "I'm {}", "--loud", "4", "--set", "shortest=2", "--out", str(out)]
+    asked = [
+        "--measures",
+        ",".join(NAMES),
+        "--about",
+        "I'm {}",
+        "--loud",
+        "4",
+        "--set",
+        "shortest=2",
+        "--out",
+        str(out),
+    ]
     assert main(["evaluate", *options, *asked]) == 0
     return out
 
@@ -199,7 +210,7 @@ def test_its_run_is_kept(made: Path, root: Path) -> None:
 
 
 def test_its_option_is_one_field(invoke: Invoke, options: list[str], made: Path, tmp_path: Path) -> None:
-    asked = (*options, "--out", tmp_path / "run", "--measure")
+    asked = (*options, "--out", tmp_path / "run", "--measures")
     said = invoke.refused("evaluate", *asked, "loudness", "--set", "shortest=9")
     assert "--shortest is for remark_length: here it has no effect, so leave it out" in said
     assert "--shortest" in invoke.refused("evaluate", *asked, "remark_length", "--set", "shortest=-1")
@@ -268,4 +279,4 @@ def test_a_recipe_names_it_and_its_settings(tmp_path: Path) -> None:
     measures = ",".join(NAMES)
     path.write_text(f"model: a/b\nrelease: 1.0.0\nmeasure: {measures}\nabout: I'm {{}}\nsource: x\n", "utf-8")
     recipe = read_recipe(str(path), all_uses())
-    assert (recipe["measure"], recipe["about"]) == (measures, "I'm {}")
+    assert (recipe["measures"], recipe["about"]) == (measures, "I'm {}")

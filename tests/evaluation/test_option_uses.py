@@ -205,7 +205,7 @@ def test_without_trust_the_figures_of_quality_have_no_interval(
         "generate --prompts sentences --no-variants",
         "generate --engine api --api-rate 2",
         "mitigate self_chat,lmd --out o --examples c --alpha 1",
-        "mitigate lmd --out o --release 1.0.0 --measure medians",
+        "mitigate lmd --out o --release 1.0.0 --measures medians",
         "classify --responses r --classifier made-up.yaml --out o --classifier-api-base u",
         "mitigate self_chat --out o --classifier made-up.yaml --classifier-api-base u",
     ],
@@ -237,7 +237,7 @@ def test_a_setting_is_an_option() -> None:
 def test_a_recipe_counts_for_measures_with_blanks_between_them(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text("measure: sentiment\npositive: 0.7\nlimit: 3\nmode: choice\n")
-    given = ["--recipe", str(recipe), "--measure", "retention, sentiment"]
+    given = ["--recipe", str(recipe), "--measures", "retention, sentiment"]
     assert given_settings(evaluate.make_context("evaluate", given)) == {"positive": 0.7, "limit": 3}
 
 
@@ -262,7 +262,7 @@ def test_an_empty_setting_is_refused_as_option_and_in_python(
     measure: str, name: str, value: object, inputs: Path
 ) -> None:
     option = f"--{name}"
-    context = evaluate.make_context("evaluate", ["--measure", measure, option, ""])
+    context = evaluate.make_context("evaluate", ["--measures", measure, option, ""])
     for given in (given_settings(context), {name: value}):
         assert sign(measure, release=inputs / "mini", **given) == f"{option} is empty: give a value, or leave it out"
 

@@ -31,7 +31,7 @@ def made(tiny_options: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("responses")
 
     def run(*options: object, out: str) -> int:
-        arguments = ("evaluate", "--measure", MEASURES, *tiny_options, *JUDGES)
+        arguments = ("evaluate", "--measures", MEASURES, *tiny_options, *JUDGES)
         return main([*map(str, (*arguments, *options, "--out", folder / out))])
 
     assert run(*FEW, out="run") == 0

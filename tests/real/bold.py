@@ -31,7 +31,7 @@ def check_run(limit: tuple[str, ...]) -> Iterator[str]:
     """Continue the prompts, and compare the figures with the table of texts."""
     options = ("--model", MODEL, "--chat", "off", "--store", STORE, "--out", RUN, "--overwrite", *limit)
     start = time.perf_counter()
-    holisticbias("evaluate", "--measure", ",".join(MEASURES), *options)
+    holisticbias("evaluate", "--measures", ",".join(MEASURES), *options)
     yield f"continuations: {time.perf_counter() - start:.0f} s"
     run = read_run(RUN)
     rows = run.answers.to_pylist()

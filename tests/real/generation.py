@@ -67,7 +67,7 @@ def check_responses() -> Iterator[str]:
 def check_run() -> Iterator[str]:
     """Measure the responses; every figure has its floor and interval, and the page shows them."""
     measures = "generation_bias,response_wording"
-    holisticbias("evaluate", *OPTIONS, "--measure", measures, "--classifier", "vader", "--out", RUN, "--overwrite")
+    holisticbias("evaluate", *OPTIONS, "--measures", measures, "--classifier", "vader", "--out", RUN, "--overwrite")
     run = read_run(RUN)
     figures = Figures(run.result.figures)
     raw, corrected, audit = (

@@ -25,7 +25,7 @@ _COLLECTED = 100_000
     "is never run. Default: the calibration model of what is asked.",
 )
 @click.option(
-    "--measure",
+    "--measures",
     metavar="NAMES",
     help="Measures, separated by commas, as `holisticbias measures` explains them. Measures that use the same prompts "
     "share one run. Default: all measures of the release's sentences.",
@@ -33,7 +33,9 @@ _COLLECTED = 100_000
 @click.option("--out", type=PATH, help="Folder of the run. Default: runs/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace another run in the output folder.")
 @click.option("--dry-run", is_flag=True, help="Only print how much there is to score and how long it would take.")
-def command(model: str | None, measure: str | None, out: Path | None, overwrite: bool, dry_run: bool, **_: Any) -> None:
+def command(
+    model: str | None, measures: str | None, out: Path | None, overwrite: bool, dry_run: bool, **_: Any
+) -> None:
     """Measure a language model against a release.
 
     Writes its answers, figures and report. An interrupted run continues where it stopped.
@@ -45,8 +47,8 @@ def command(model: str | None, measure: str | None, out: Path | None, overwrite:
 
     values = given_settings()
     release = values.pop("release", None)
-    measures = None if measure is None else split_names([measure])
-    asked, display = (model, release, measures, values), Display()
+    named = None if measures is None else split_names([measures])
+    asked, display = (model, release, named, values), Display()
     if dry_run:
         for plan in plans(*asked, display):
             write("\n".join(filter(None, (str(plan), plan.advice()))))

@@ -30,7 +30,7 @@ def command(model: str | None, out: Path | None, overwrite: bool, **_: Any) -> N
 
     By default the prompts are a release's sentences: every descriptor in every template, each time with a noun and a
     style drawn at random. An interrupted run continues where it stopped: finished responses are kept.
-    `holisticbias evaluate --measure generation_bias` measures responses.
+    `holisticbias evaluate --measures generation_bias` measures responses.
     """
     from holisticbias_eval.generating import generate
     from holisticbias_eval.progress import Display

@@ -57,7 +57,7 @@ def _print_settings(name: str) -> None:
         says = " ".join(dict.fromkeys(info.description or "" for info in found))
         write(click.wrap_text(says, 100, " " * 6, " " * 6))
     write()
-    given = f"to holisticbias evaluate --measure {name} as options or by --set NAME=VALUE"
+    given = f"to holisticbias evaluate --measures {name} as options or by --set NAME=VALUE"
     write_wrapped(f"Give them {given}, to hbe.evaluate by name, or in a recipe.", 0)
 
 

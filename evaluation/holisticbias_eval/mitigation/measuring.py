@@ -71,7 +71,7 @@ def plan_measuring(given: Given, needs: Needs) -> Measuring:
     """
     kept = (*_COSTS, "device", "first_token")
     values = {name: given.values[name] for name in kept if name in given.values}
-    further = split_names(given.read(MeasuringSettings).measure)
+    further = split_names(given.read(MeasuringSettings).measures)
     measuring = Measuring(AIMS[needs], further, given.release_name, values)
     choose_measures(measuring.names, {})
     if needs == "responses":

@@ -23,8 +23,8 @@ COMPARED = "compared"
 """The count of what an auxiliary loss compares; its other counts are reasons to leave something out."""
 
 MEASURED = Condition("without --no-measure", is_one_of("no_measure", False, default=False))
-_FURTHER = Condition("with --measure", lambda values: bool(values.get("measure")))
-_SCORED = Condition("with --measure or --retain", lambda values: bool(values.get("measure") or values.get("retain")))
+_FURTHER = Condition("with --measures", lambda values: bool(values.get("measures")))
+_SCORED = Condition("with --measures or --retain", lambda values: bool(values.get("measures") or values.get("retain")))
 _PASSES = Condition("without --steps", is_one_of("steps", None))
 _GRID = Condition("with --grid", lambda values: values.get("grid") is not None)
 _SOMETIMES = ("epochs", "weight")
@@ -34,7 +34,7 @@ TRAINED: tuple[Use, ...] = (
     Use(GridSettings, fields=("grid",)),
     Use(GridSettings, (_GRID,), ("max_perplexity_rise",)),
     Use(MeasuringSettings, fields=("no_measure",)),
-    Use(MeasuringSettings, (MEASURED,), ("measure",)),
+    Use(MeasuringSettings, (MEASURED,), ("measures",)),
     Use(RetainSettings, (MEASURED,)),
     Use(CommandSettings, (MEASURED,)),
     Use(ReleaseName, (_FURTHER, MEASURED)),

@@ -83,10 +83,10 @@ def mitigate(
     given = Given(model, release, values, (), display)
     measured = not given.read(MeasuringSettings).no_measure
     measuring = {needed: plan_measuring(given, needed) for needed in needs} if measured else {}
-    if len(measuring) > 1 and model is None and {"measure", "retain", "retain_command"} & set(values):
+    if len(measuring) > 1 and model is None and {"measures", "retain", "retain_command"} & set(values):
         raise MitigationError(
             "methods of sentences and of responses have two calibration models: name one --model for both, or "
-            "run each kind with --measure, --retain and --retain-command"
+            "run each kind with --measures, --retain and --retain-command"
         )
     several = len(methods) > 1
     folders = {method: out / method.info.name if several else out for method in methods}

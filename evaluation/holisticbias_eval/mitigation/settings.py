@@ -76,7 +76,7 @@ class MeasuringSettings(Settings):
     group = "Measuring before and after"
 
     no_measure: bool = setting(False, "Only train.")
-    measure: Texts = setting(
+    measures: Texts = setting(
         (),
         "Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
         "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Union
 
-from pydantic import BeforeValidator, create_model
+from pydantic import BeforeValidator, create_model, model_validator
 from pydantic.fields import FieldInfo
 
 from holisticbias_eval.errors import EvaluationError, RecipeError
@@ -28,9 +28,16 @@ class RecipeBase(Settings):
     """A recipe: the model, the measures, and any settings; each is the default of the option of that name."""
 
     model: str | None = setting(None, "a folder, or a Hugging Face Hub repository", min_length=1)
-    measure: _Measures = setting(None, "measures, as a list or separated by commas; null for the default")
+    measures: _Measures = setting(None, "measures, as a list or separated by commas; null for the default")
     source: str | None = setting(None, "where this was measured so", min_length=1)
     note: str | None = setting(None, "what else to know")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_before(cls, values: Any) -> Any:
+        """Values with ``measures``, which recipes for 3.0.0 name ``measure``."""
+        is_old = isinstance(values, dict) and "measure" in values and "measures" not in values
+        return {"measures" if key == "measure" else key: value for key, value in values.items()} if is_old else values
 
 
 def recipe_model(uses: Uses) -> type[RecipeBase]:
@@ -66,10 +73,10 @@ def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:
     files = recipe_files(uses)
     recipe = files.read(name)
     values = {key: value for key, value in recipe.model_dump(exclude=_ABOUT).items() if value is not None}
-    measures = values.get("measure", "")
+    measures = values.get("measures", "")
     for measure in split_names([measures] if isinstance(measures, str) else measures):
         try:
             find_measure(measure)
         except EvaluationError as error:
-            raise RecipeError(f"{files.find(name)}: measure: {error}") from None
+            raise RecipeError(f"{files.find(name)}: measures: {error}") from None
     return values

@@ -93,7 +93,7 @@ class RetainSettings(Settings):
     retain: Texts = setting(
         (),
         "For retention, a file of neutral text, one text per line; for dialogue_state, a folder of MultiWOZ 2.0 or "
-        "2.1. Without --measure, these are measured; mitigate always measures them.",
+        "2.1. Without --measures, these are measured; mitigate always measures them.",
         metavar="FILE|multiwoz:FOLDER",
     )
 

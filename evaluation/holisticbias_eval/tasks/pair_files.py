@@ -46,8 +46,8 @@ class PairSettings(Settings):
 
     pairs: Path | None = setting(
         None,
-        "File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without --measure, "
-        "stereotype_score is measured.",
+        "File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without "
+        "--measures, stereotype_score is measured.",
         metavar="PATH",
     )
     mode: Mode = setting(

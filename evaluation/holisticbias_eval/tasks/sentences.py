@@ -86,7 +86,7 @@ class SentencesTask(ScoredTask):
         release = given.release(given.own_release, small=given.read(Small).small)
         if "sentences" not in release.tables:
             raise EvaluationError(
-                f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
+                f"{release!r} has sentences with two descriptors: measure them with --measures intersections"
             )
         return release_source(release)
 

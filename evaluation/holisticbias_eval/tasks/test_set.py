@@ -78,7 +78,7 @@ class TestSetSettings(Settings):
     test_set: Path | None = setting(
         None,
         "File of sentences for group_perplexity, with the columns dimension, group and sentence, or the folder of a "
-        "split. Without --measure, group_perplexity is measured. Default: the calibration's.",
+        "split. Without --measures, group_perplexity is measured. Default: the calibration's.",
         metavar="PATH",
     )
 

@@ -32,7 +32,7 @@ def texts(invoke: Invoke, folder: Path) -> Result:
     """The run without a model, made once."""
     out = folder / "texts"
     if not out.exists():
-        invoke.printed("evaluate", "--measure", "sentiment,gender_polarity", "--no-store", "--out", out)
+        invoke.printed("evaluate", "--measures", "sentiment,gender_polarity", "--no-store", "--out", out)
     return read_run(out).result
 
 

@@ -135,7 +135,7 @@ HOW: dict[str, Callable[[list[object]], pa.Array]] = {
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "run"
     measures, *options = ASKED[request.param]
-    assert main(["evaluate", "--measure", measures, *options, "--out", str(folder)]) == 0
+    assert main(["evaluate", "--measures", measures, *options, "--out", str(folder)]) == 0
     return folder
 
 

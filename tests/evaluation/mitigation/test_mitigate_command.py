@@ -240,7 +240,7 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
     out, lines = tmp_path / "out", tmp_path / "lines.txt"
     lines.write_text("the miller painted the gate.\n", "utf-8")
     arguments = ("ctda", *QUICK, "--examples", small, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell",
-                 "--release", mini_release_folder, "--measure", "likelihood_bias", "--first-token", "none",
+                 "--release", mini_release_folder, "--measures", "likelihood_bias", "--first-token", "none",
                  "--retain", lines)  # fmt: skip
     mitigate(*arguments)
     record, left_out = read_mitigation(out), "not counted: left out with --first-token"
@@ -266,12 +266,12 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
         groups.setdefault(row["dimension"], set()).add(row["group"])
     everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
     assert groups == {MANY: {"blicket", "mell"}, WITH_HELD_OUT: everybody}
-    mitigate(*arguments, "--measure", "likelihood_bias,medians")
+    mitigate(*arguments, "--measures", "likelihood_bias,medians")
     assert len(read_run(out / "measured" / "after" / "sentences").result.signature.measures) == 2
     assert "options differ" in refusal(*arguments, "--first-token", "auto")
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
-    assert said.startswith("--first-token is for runs with --measure or --retain")
+    assert said.startswith("--first-token is for runs with --measures or --retain")
     mitigate(*arguments)
     lines.write_text("the miller painted the barn.\n", "utf-8")
     assert "retention is a run on the lines “lines.txt”, which differs from the lines" in refusal(*arguments)

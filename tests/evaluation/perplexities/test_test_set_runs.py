@@ -57,7 +57,7 @@ def test_a_sentence_has_one_context_in_all_groups(tiny_gpt2: Path, tmp_path: Pat
 
 def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
-    invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run")
+    invoke.printed("evaluate", "--measures", NAME, "--out", tmp_path / "run")
     run = read_run(tmp_path / "run")
     made = run.result
     assert (made.signature.model.name, made.signature.release.prompts) == ("embedded-gossip", "calibration-many")

@@ -135,7 +135,7 @@ def test_a_run_of_lines_leaves_blank_lines_out(invoke: Invoke, tiny_gpt2: Path, 
 
 
 def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:
-    invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
+    invoke.printed("evaluate", "--measures", NAME, "--out", tmp_path / "run", "--no-store")
     signature = read_run(tmp_path / "run").result.signature
     assert (signature.model.name, signature.release.prompts) == ("embedded-gossip", "calibration-neutral")
 

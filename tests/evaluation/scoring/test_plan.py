@@ -191,7 +191,7 @@ def test_a_dry_run_counts_the_responses_that_the_store_lacks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "short.yaml").write_text("id: short\nmethod: greedy\nmax_new_tokens: 2\nsource: this test\n", "utf-8")
-    few = ("--measure", "response_wording", "--per-cell", 2, "--decoding", "short.yaml", "--store", tmp_path / "store")
+    few = ("--measures", "response_wording", "--per-cell", 2, "--decoding", "short.yaml", "--store", tmp_path / "store")
     arguments = ("evaluate", *tiny_options, *few)
     count, _, total, *what = invoke.printed(*arguments, "--dry-run").split()
     assert count == total
@@ -199,7 +199,7 @@ def test_a_dry_run_counts_the_responses_that_the_store_lacks(
     assert [path.name for path in tmp_path.iterdir()] == ["short.yaml"]
     invoke.printed(*arguments, "--out", tmp_path / "run")
     assert invoke.printed(*arguments, "--dry-run").strip() == f"0 of {total} responses to write: all are in the store"
-    given = ("--measure", "response_wording", "--responses", tmp_path / "run" / "responses.parquet")
+    given = ("--measures", "response_wording", "--responses", tmp_path / "run" / "responses.parquet")
     assert "these are given" in invoke.refused("evaluate", *tiny_options, *given, "--dry-run")
 
 
@@ -234,4 +234,4 @@ def test_a_dry_run_refuses_what_the_run_refuses_and_both_do_so_before_a_model_is
     measure = asked.format(card=judge).split()
     for more in ((), ("--dry-run",)):
         given = ("--model", tmp_path / "missing", "--release", mini_release_folder, *more)
-        assert message in invoke.refused("evaluate", "--measure", *measure, *given)
+        assert message in invoke.refused("evaluate", "--measures", *measure, *given)

@@ -51,7 +51,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     signature = read_signature(run)
     assert signature.model.name == str(model), "an option overrides a recipe"
     by_default = [n for n, m in MEASURES.items() if m.task == "sentences"]
-    assert list(signature.measures) == (recipe["measure"].split(",") if "measure" in recipe else by_default)
+    assert list(signature.measures) == (recipe["measures"].split(",") if "measures" in recipe else by_default)
     assert signature.scoring["scorer"] == recipe["kind"]
 
 
@@ -60,9 +60,9 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(name: str, mini_release_fo
     [
         ("", "it is empty|empty"),
         ("model: a/b\nmodel: c/d\n", "model"),
-        ("measure: phrenology\n", "measure: there is no measure 'phrenology'; `holisticbias measures` explains all"),
-        ("measure: [medians, 1]\n", "measure: it must be a text"),
-        ("measure: [medians, phrenology]\n", "measure: there is no measure 'phrenology'"),
+        ("measures: phrenology\n", "measures: there is no measure 'phrenology'; `holisticbias measures` explains all"),
+        ("measure: [medians, 1]\n", "measures: it must be a text"),
+        ("measure: [medians, phrenology]\n", "measures: there is no measure 'phrenology'"),
         ("model: a/b\nlimit: 0\n", "limit: it must be at least 1"),
         ("model: a/b\nlimit: many\n", "limit: it must be a whole number"),
         ("model: a/b\ntrust_remote_code: true\n", "trust_remote_code: the key is not in the schema"),
@@ -91,10 +91,15 @@ def test_a_recipe_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
         ("evaluate", ("--limit", "3"), "limit: 40\nno_store: true\n", {"limit": 3, "no_store": True}),
         ("generate", (), "per_cell: 2\ndecoding: greedy\n", {"per_cell": 2, "decoding": "greedy"}),
         (
-            "mitigate", ("lmd", "--out", "o", "--measure", "medians"), "hold_out: [a, b]\nlearning_rate: 0.1\n",
-            {"hold_out": ("a", "b"), "learning_rate": 0.1, "measure": ("medians",)},
+            "mitigate", ("lmd", "--out", "o", "--measures", "medians"), "hold_out: [a, b]\nlearning_rate: 0.1\n",
+            {"hold_out": ("a", "b"), "learning_rate": 0.1, "measures": ("medians",)},
         ),
-        ("mitigate", ("lmd", "--out", "o"), "measure: medians\nbatch: 2\n", {"measure": ("medians",), "batch": 2}),
+        ("mitigate", ("lmd", "--out", "o"), "measures: medians\nbatch: 2\n", {"measures": ("medians",), "batch": 2}),
+        ("mitigate", ("lmd", "--out", "o"), "measure: [medians]\n", {"measures": ("medians",)}),
+        (
+            "mitigate", ("lmd", "--out", "o", "--measure=a", "--measure", "b"), "batch: 2\n",
+            {"measures": ("a", "b"), "batch": 2},
+        ),
     ],
 )  # fmt: skip
 def test_a_recipe_has_any_settings_of_its_command(

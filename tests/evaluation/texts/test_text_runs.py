@@ -31,7 +31,7 @@ def evaluate(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Evalu
 
     def run(*options: object) -> Path:
         out = tmp_path_factory.mktemp("texts") / "run"
-        fixed = ("evaluate", "--measure", "sentiment,gender_polarity", "--model", tiny_gpt2, "--out", out)
+        fixed = ("evaluate", "--measures", "sentiment,gender_polarity", "--model", tiny_gpt2, "--out", out)
         assert main([*map(str, (*fixed, *options))]) == 0
         return out
 
