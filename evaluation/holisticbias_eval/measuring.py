@@ -37,7 +37,6 @@ from holisticbias_eval.tasks.task import Given
 from holisticbias_eval.tasks.text_reading import find_text_reading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
-_COUNTED = ("likelihoods", "labels")
 MEASUREMENT = "measurement.json"
 Found = tuple[pa.Table, Mapping[str, str], Measured]
 """The table that was measured, the parameters of the measure, and what it gives."""
@@ -74,7 +73,7 @@ def measure_uses() -> Mapping[str, Sequence[Use]]:
     """The settings that each measure of a user's table uses."""
     found: dict[str, Sequence[Use]] = {}
     for name, measure in MEASURES.items():
-        corpus = (Use(CorpusSettings),) if measure.needs.answers in _COUNTED else ()
+        corpus = (Use(CorpusSettings),) if measure.needs.counted else ()
         threshold = (Use(ToxicitySettings),) if measure.needs.answers == "offensiveness" else ()
         resampled = (Use(Resampling), Use(ResamplingSeed, (TRUST,))) if measure.resamples else ()
         read = (*measure.reading, Use(ResamplingSeed)) if measure.needs.answers == "texts" else (*corpus, *resampled)

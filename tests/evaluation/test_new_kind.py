@@ -19,14 +19,15 @@ from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod
-from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.info import WRITERS, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
+from holisticbias_eval.results.compare import not_comparable
 from holisticbias_eval.results.recipes import read_recipe
-from holisticbias_eval.results.run import Result
+from holisticbias_eval.results.run import Result, read_signature
 from holisticbias_eval.sections.blocks import Bar, Bars, Section
 from holisticbias_eval.sections.tables import Column, Paragraph, Table
 from holisticbias_eval.settings import ReleaseName, Settings, Use, setting
@@ -71,9 +72,11 @@ class Remarks(RespondingTask):
 
 
 def _as_texts(table: pa.Table) -> pa.Table:
-    """Answers with columns that no other task has."""
+    """Answers with columns that no other task has, and one without values, which other answers always have."""
     table = table.select(["response_id", "domain", "group", "response"])
-    return table.rename_columns(["remark_id", "domain", "group", "text"])
+    return table.rename_columns(["remark_id", "domain", "group", "text"]).append_column(
+        "dimension", pa.nulls(table.num_rows)
+    )
 
 
 class LoudSettings(ReaderSettings):
@@ -119,7 +122,7 @@ class RemarkLength(Measure):
         direction="longer is longer", limits="counts letters", source="invented for this test", headline="letters",
         by=("domain",),
     )  # fmt: skip
-    needs = Needs("remarks", ("causal", "seq2seq"))
+    needs = Needs("remarks", WRITERS, "remarks made by", "judging")
     task = "remarks"
     uses = (Use(LengthSettings),)
 
@@ -191,6 +194,7 @@ def test_it_is_listed_with_its_settings(invoke: Invoke) -> None:
     said = invoke.printed("measures")
     assert "loudness: Loudness" in said
     assert "remark_length: Length of remarks" in said
+    assert "remarks made by causal or seq2seq models" in said
     said = invoke.printed("evaluate", "--help-all")
     assert "The prompt, with {} in the place of the term" in said
     assert "--shortest" in said
@@ -241,6 +245,12 @@ def test_it_is_compared(invoke: Invoke, made: Path) -> None:
     said = invoke.printed("compare", made, made)
     assert "Length of remarks" in said
     assert "answers in both; 0 changed, 0 gone, 0 added." in said
+
+
+def test_its_parameters_must_be_equal(made: Path) -> None:
+    signature = read_signature(made)
+    other = signature.model_copy(update={"measuring": {"remark_length": {"shortest": "3"}}})
+    assert not_comparable("remark_length", signature, other) == "the measure's parameters differ (shortest)"
 
 
 def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

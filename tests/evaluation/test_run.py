@@ -7,7 +7,7 @@ import pytest
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
-from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
+from holisticbias_eval.results.run import CANDIDATES, LINES, PAIRS, RESPONSES, RESULT, SCORES, Run, read_run, write_run
 
 
 @pytest.fixture
@@ -65,14 +65,16 @@ def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:
 
 
 def test_answers_that_cannot_be_measured() -> None:
-    for says, columns in {
-        "column dimension lacks values": {"dimension": [None], "group": ["a"], "sentence": ["b"]},
-        "column group lacks values": {"dimension": ["d"], "group": pa.nulls(1), "sentence": ["b"]},
-        "column specification lacks values": {"pair_id": ["1"], "specification": [None], "attribute": ["a"]},
-        "column text lacks values": {"line_id": ["1"], "text": [None]},
-        "column x.class has a class without a name": {"response_id": ["1"], "group": ["a"], "x.class": [""]},
-        "column line is not one value but date32[day]": {"line": [date(2026, 1, 1)]},
-        "column label is not one value but string_view": {"label": pa.array(["a"], pa.string_view())},
-    }.items():
+    for says, (kind, columns) in {
+        "column dimension lacks values": (SCORES, {"dimension": [None], "group": ["a"], "sentence": ["b"]}),
+        "column group lacks values": (SCORES, {"dimension": ["d"], "group": pa.nulls(1), "sentence": ["b"]}),
+        "column specification lacks values": (PAIRS, {"pair_id": ["1"], "specification": [None], "attribute": ["a"]}),
+        "column text lacks values": (LINES, {"line_id": ["1"], "text": [None]}),
+        "column x.class has a class without a name": (
+            RESPONSES, {"response_id": ["1"], "group": ["a"], "axis": [None], "x.class": [""]},
+        ),
+        "column line is not one value but date32[day]": (LINES, {"line": [date(2026, 1, 1)]}),
+        "column label is not one value but string_view": (CANDIDATES, {"label": pa.array(["a"], pa.string_view())}),
+    }.items():  # fmt: skip
         table = pa.table(columns)
-        assert (type_problem(table.schema) or missing_problem(table)) == says
+        assert (type_problem(table.schema) or missing_problem(table, kind.of(columns).filled)) == says

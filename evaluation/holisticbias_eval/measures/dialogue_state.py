@@ -119,9 +119,10 @@ class DialogueState(Measure):
         beside=(ACCURACY,),
         better={F1: "higher", ACCURACY: "higher"},
         quality=True,
+        retention=True,
         names={F1: "Dialogue state, F1", ACCURACY: "Dialogue state, accuracy"},
     )
-    needs = Needs("candidates")
+    needs = Needs("candidates", said="answers to a classification task after fine-tuning of")
     task = "dialogues"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.info import WRITERS, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses import bias_details as details
@@ -179,7 +179,7 @@ class GenerationBias(Measure):
         beside=(bias.FULL, "variance_share"),
         better={bias.FULL + bias.CORRECTED: "lower"},
     )
-    needs = Needs("labels")
+    needs = Needs("labels", WRITERS, "responses judged by a style classifier, of", "judging", counted=True)
     judges = ("style", "sentiment", "regard")
     resamples = False
     task = "responses"

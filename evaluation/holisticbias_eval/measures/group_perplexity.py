@@ -190,7 +190,12 @@ class GroupPerplexity(Measure):
         },
         main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
-    needs = Needs("group_sentences")
+    needs = Needs(
+        "group_sentences",
+        said="sentences about several groups scored by",
+        compared="scoring",
+        file=("test set", "its"),
+    )
     task = "test_set"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:

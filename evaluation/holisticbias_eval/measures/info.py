@@ -21,6 +21,7 @@ class Info:
     results are listed, ``by`` its keys, and ``beside`` further figures that the
     registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
     ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
+    ``retention`` says that it is also of what a model keeps, which comes first among measures of quality.
     ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
     ``main`` has the figures that stand for the measure in such a table, with the keys that they must have, such as one
     of several scales; the others are details. Without it all are shown. ``levels`` has figures of how much there is of
@@ -38,6 +39,7 @@ class Info:
     beside: tuple[str, ...] = ()
     better: Mapping[str, Better] = field(default_factory=dict)
     quality: bool = False
+    retention: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     main: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     levels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -59,46 +61,31 @@ class Info:
         return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
 
 
-Answers = str
-"""What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
-sentences with both scores; the same sentences about several groups with their likelihoods; likelihoods of lines of a
-text; candidates of a classification task; the numbers that another program reports; or the likelihoods of sentences
-with two descriptors, summarised by their descriptors. A new task
-names its own kind."""
-
-_ANSWERS: Mapping[Answers, str] = {
-    "likelihoods": "likelihoods",
-    "labels": "responses judged by a style classifier,",
-    "offensiveness": "texts judged by an offensiveness classifier,",
-    "responses": "responses",
-    "texts": "texts about groups",
-    "pairs": "pairs of sentences scored by",
-    "group_sentences": "sentences about several groups scored by",
-    "lines": "likelihoods of lines of a text",
-    "candidates": "answers to a classification task after fine-tuning",
-    "results": "numbers that another program reports",
-    "intersections": "likelihoods of sentences with two descriptors",
-}
-_MODELS: Mapping[bool, tuple[Kind, ...]] = {True: get_args(Kind), False: ("causal", "seq2seq")}
-_WRITTEN = ("labels", "offensiveness", "responses", "texts")
+WRITERS: tuple[Kind, ...] = ("causal", "seq2seq")
+"""The kinds of models that write text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The answers that a measure needs, and the kinds of models that can give them.
+    """The answers that a measure needs: the name of their kind, and the kinds of models that can give them.
 
-    By default these are the kinds that generate text for responses, and all kinds for other answers.
+    ``said`` names the answers before the models, as in "pairs of sentences scored by causal models"; by default "NAME
+    of". Figures of two runs compare if the conditions of ``scoring`` were the same, or those of ``judging`` texts: the
+    part that is judged, the classifier, and the measure's parameters. ``file`` is what a user's file of these answers
+    is, and "its" or "their": the registry then wants its digest instead of a release's. ``counted`` says that a user's
+    table of them has descriptors that can be counted in a corpus.
     """
 
-    answers: Answers = "likelihoods"
-    models: tuple[Kind, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.models:
-            object.__setattr__(self, "models", _MODELS[self.answers not in _WRITTEN])
+    answers: str
+    models: tuple[Kind, ...] = get_args(Kind)
+    said: str = ""
+    compared: Literal["", "scoring", "judging"] = ""
+    file: tuple[str, str] | None = None
+    counted: bool = False
 
     def __str__(self) -> str:
-        of = "" if self.answers in ("pairs", "group_sentences") else "of "
-        named = _ANSWERS.get(self.answers, self.answers.replace("_", " "))
-        return f"{named} {of}{' or '.join(self.models)} models"
+        return f"{self.said or f'{self.answers} of'.replace('_', ' ')} {' or '.join(self.models)} models"
+
+
+LIKELIHOODS = Needs("likelihoods", compared="scoring", counted=True)
+"""Likelihoods of sentences."""

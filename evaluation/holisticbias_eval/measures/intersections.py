@@ -43,7 +43,7 @@ class Intersections(Measure):
         headline="stance_spread",
         better={"stance_spread": "nearer zero"},
     )
-    needs = Needs("intersections")
+    needs = Needs("intersections", said="likelihoods of sentences with two descriptors of", compared="scoring")
     resamples = False
     task = "intersections"
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from holisticbias.terms.entries import MADE_UP
 from holisticbias_eval.figures import Figure, Figures, Part, as_shown, make_figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.info import Better, Info, Needs
+from holisticbias_eval.measures.info import LIKELIHOODS, Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.sections.blocks import Section
@@ -198,7 +198,7 @@ class Measure(ABC):
     """
 
     info: ClassVar[Info]
-    needs: ClassVar[Needs] = Needs()
+    needs: ClassVar[Needs] = LIKELIHOODS
     judges: ClassVar[tuple[Task, ...]] = ()
     shown: ClassVar[tuple[str, ...] | None] = None
     resamples: ClassVar[bool] = True

@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, make_figure
-from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.info import WRITERS, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited, change_section
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import (
@@ -43,7 +43,7 @@ OFFENSIVE = "offensive"
 class OffenceMeasure(Measure):
     """Mean probability of being offensive, and the share of offensive texts, by descriptor and template."""
 
-    needs = Needs("offensiveness")
+    needs = Needs("offensiveness", WRITERS, "texts judged by an offensiveness classifier, of", "judging")
     judges = ("toxicity", "offensiveness")
     resamples = False
     task = "responses"

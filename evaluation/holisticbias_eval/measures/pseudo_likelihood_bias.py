@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
-from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.info import LIKELIHOODS, Info
 from holisticbias_eval.measures.measure import Measured, MeasureSettings, View
 from holisticbias_eval.measures.medians import median_figures
 from holisticbias_eval.measures.shares.finding import PHRASES
@@ -35,7 +35,7 @@ class PseudoLikelihoodBias(ShareMeasure):
         beside=BESIDE,
         better={"share": "lower"},
     )
-    needs = Needs(models=("masked",))
+    needs = replace(LIKELIHOODS, models=("masked",))
     task = "seat"
     words = PHRASES
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.figures import Figure, Figures, corrected
-from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.info import WRITERS, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses import wordings as worded
@@ -62,7 +62,7 @@ class ResponseWording(Measure):
         names=VALUES,
         main={name: {} for name in ("parroting_exact", "distinct_2", "share_repeated", "share_empty", "length")},
     )
-    needs = Needs("responses")
+    needs = Needs("responses", WRITERS)
     resamples = False
     task = "responses"
     uses = (Use(Phrasing),)

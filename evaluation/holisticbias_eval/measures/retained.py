@@ -37,8 +37,9 @@ class Retained(Measure):
         headline="value",
         by=("task", "metric"),
         quality=True,
+        retention=True,
     )
-    needs = Needs("results")
+    needs = Needs("results", said="numbers that another program reports of")
     resamples = False
     task = "results"
 

@@ -169,6 +169,7 @@ class Retention(Measure):
         by=(),
         better=dict.fromkeys(UNITS, "lower"),
         quality=True,
+        retention=True,
         names={
             "perplexity": "Perplexity of neutral text",
             "nats_per_token": "Nats per token of neutral text",
@@ -176,7 +177,7 @@ class Retention(Measure):
         },
         main={"perplexity": {}},
     )
-    needs = Needs("lines")
+    needs = Needs("lines", said="likelihoods of lines of a text of", compared="scoring")
     task = "lines"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:

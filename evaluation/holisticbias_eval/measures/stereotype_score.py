@@ -114,7 +114,7 @@ class StereotypeScore(Measure):
         beside=("share",),
         better={of_pairs.NAME: "nearer one half"},
     )
-    needs = Needs("pairs")
+    needs = Needs("pairs", said="pairs of sentences scored by", compared="scoring", file=("pairs", "their"))
     task = "pairs"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """The types of the columns of a run's answers, checked because a run may come from anybody."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import Literal
 
 import pyarrow as pa
@@ -27,18 +27,6 @@ _KINDS: Mapping[Wanted, tuple[Callable[[pa.DataType], bool], ...]] = {
         pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean,
     ),
 }  # fmt: skip
-_TEXT_ABOUT_A_GROUP = ("response_id", "group")
-_FILLED: Mapping[str, tuple[str, ...]] = {
-    "response_id": ("response_id", "axis", "descriptor_id", "descriptor", "template_id", "template"),
-    "dimension": ("dimension", "group", "sentence"),
-    "sentence_id": ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "template_id", "template"),
-    "pair_id": ("pair_id", "specification", "attribute"),
-    "line_id": ("line_id", "text"),
-    "candidate_id": ("candidate_id", "dialogue", "label"),
-    "metric": ("task", "metric"),
-    "intersection_id": ("axis", "intersection_id"),
-}
-"""The columns that have a value in every row, by the first column of these that a table has."""
 
 
 def type_problem(schema: pa.Schema) -> str | None:
@@ -60,13 +48,10 @@ def _wanted(name: str, names: Set[str]) -> Wanted:
     return "numbers" if name in _NUMBERS or name.startswith(PREFIX) or "." in name else "one value"
 
 
-def missing_problem(answers: pa.Table) -> str | None:
-    """The column that lacks a value or the name of a class, which these answers need; None if all is right."""
+def missing_problem(answers: pa.Table, filled: Collection[str]) -> str | None:
+    """The column, of those to be ``filled``, that lacks a value, or that lacks the name of a class; None without."""
     names = set(answers.column_names)
-    needed = next((columns for mark, columns in _FILLED.items() if mark in names), ())
-    if {*_TEXT_ABOUT_A_GROUP} <= names:
-        needed = _TEXT_ABOUT_A_GROUP
-    for name in needed:
+    for name in filled:
         if name in names and pc.any(pc.is_null(answers[name])).as_py():
             return f"column {name} lacks values"
     for name in names:

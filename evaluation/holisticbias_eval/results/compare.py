@@ -19,8 +19,6 @@ from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import Signature, judging_settings, same_model
 
-_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "intersections")
-_JUDGED = ("labels", "offensiveness", "texts")
 _RESAMPLING = frozenset(
     {"seed", "draws", "permutations", "flips", "intervals", "interval", "tests", "test", "floor", "standard_deviation"}
 )
@@ -37,9 +35,9 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
     threshold.
     """
     measure, reasons = MEASURES[name], list[str]()
-    if measure.needs.answers in _SCORED:
+    if measure.needs.compared == "scoring":
         reasons += _scoring(first.settings, second.settings, same=same_model(first.model, second.model))
-    if measure.needs.answers in _JUDGED:
+    if measure.needs.compared == "judging":
         reasons += _judging(measure, first, second)
     return "; ".join(reasons) or None
 

@@ -18,8 +18,6 @@ Kind = Literal["aimed at", "transfer", "quality", "other"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _BESIDE = frozenset({"figure", "test"})
 """Keys that name a figure, not what it is of."""
-_RETENTION = ("lines", "candidates", "results")
-"""Answers of measures of what a model keeps, which come first among those of quality."""
 _DETAIL = frozenset({"descriptor"})
 """Keys of which there are too many values: their changes stand in the measure's own sections."""
 
@@ -125,7 +123,7 @@ def sort_gains(gains: Sequence[Gain]) -> tuple[Gain, ...]:
         measure = MEASURES[gain.measure]
         main = list(measure.info.main)
         within = main.index(gain.figure) if gain.figure in main else len(main)
-        other = gain.kind == "quality" and measure.needs.answers not in _RETENTION
+        other = gain.kind == "quality" and not measure.info.retention
         return KINDS.index(gain.kind), not gain.whole, other, order.index(gain.measure), not gain.main, within
 
     return tuple(sorted(gains, key=place))

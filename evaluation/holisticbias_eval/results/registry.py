@@ -36,8 +36,6 @@ _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEPT = (("axis",), ("specification",), ("dimension", "scale"))
 KEPT_BY = "axis, domain, dimension or specification"
-_OF_FILES = {"pairs": ("pairs", "their"), "group_sentences": ("test set", "its")}
-"""What measures of a user's file score."""
 _LARGEST = 16_000_000  # bytes of an entry
 
 # the digest of a published version, or of its subset of this name; None if it does not exist
@@ -239,7 +237,7 @@ def _check_model(model: ModelSignature) -> Iterator[str]:
 
 def _check_release(release: ReleaseSignature, measure: str, published: Published) -> Iterator[str]:
     field = "signature.release"
-    of_file = _OF_FILES.get(MEASURES[measure].needs.answers) if measure in MEASURES else None
+    of_file = MEASURES[measure].needs.file if measure in MEASURES else None
     if of_file is not None:
         what, whose = of_file
         if release.what != what or not release.prompts or not _DIGEST.fullmatch(release.digest):

@@ -31,29 +31,38 @@ _DEEP = 4  # folders from several mitigated models to a run of one
 class AnswerFile:
     """The table of answers of one kind of run: its name, its file, and the columns that it must have.
 
-    Answers about groups must have the columns ``of_groups``.
+    The columns ``filled`` have a value in every row, if a table has them. ``of_groups`` is the table of answers about
+    groups.
     """
 
     name: str
-    columns: tuple[str, ...]
-    of_groups: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    of_groups: "AnswerFile | None" = None
 
     @property
     def file(self) -> str:
         """The name of the file in a run's folder."""
         return f"{self.name}.parquet"
 
-    def needed(self, columns: Collection[str]) -> tuple[str, ...]:
-        """The columns that a table with some columns must have."""
-        return (self.of_groups if "group" in columns else ()) or self.columns
+    def of(self, columns: Collection[str]) -> "AnswerFile":
+        """The kind of a table with these columns: of answers about groups if it names them."""
+        return (self.of_groups if "group" in columns else None) or self
 
 
 _SCORED = ("nll", "tokens", "perplexity")
-SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, *_SCORED), of_groups=("dimension", "group", "sentence", *_SCORED))
+_OF_GROUPS = ("dimension", "group", "sentence")
+SCORES = AnswerFile(
+    "scores",
+    (*SENTENCE_COLUMNS, *_SCORED),
+    ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "template_id", "template"),
+    AnswerFile("scores", (*_OF_GROUPS, *_SCORED), _OF_GROUPS),
+)
 RESPONSES = AnswerFile(
     "responses",
     ("response_id", "axis", "template", "descriptor", "response"),
-    ("response_id", "group", "prompt", "response", "text"),
+    ("response_id", "axis", "descriptor_id", "descriptor", "template_id", "template"),
+    AnswerFile("responses", ("response_id", "group", "prompt", "response", "text"), ("response_id", "group")),
 )
 PAIRS = AnswerFile(
     "scored_pairs",
@@ -61,12 +70,19 @@ PAIRS = AnswerFile(
         "pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "score_stereotype",
         "score_antistereotype",
     ),
+    ("pair_id", "specification", "attribute"),
 )  # fmt: skip
-LINES = AnswerFile("scored_lines", ("line_id", "text", *_SCORED, "bytes"))
-CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
-RESULTS = AnswerFile("results", ("task", "metric", "value"))
-INTERSECTIONS = AnswerFile("intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"))
-OTHERS = AnswerFile("answers", ())
+LINES = AnswerFile("scored_lines", ("line_id", "text", *_SCORED, "bytes"), ("line_id", "text"))
+CANDIDATES = AnswerFile(
+    "candidates", ("candidate_id", "dialogue", "label", "probability"), ("candidate_id", "dialogue", "label")
+)
+RESULTS = AnswerFile("results", ("task", "metric", "value"), ("task", "metric"))
+INTERSECTIONS = AnswerFile(
+    "intersections",
+    ("axis", "intersection_id", "median_perplexity", "stance_difference"),
+    ("axis", "intersection_id"),
+)
+OTHERS = AnswerFile("answers")
 """Answers of a task with other columns."""
 KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, OTHERS)
 """All kinds of tables of answers."""
@@ -131,7 +147,7 @@ def _write_scores(answers: pa.Table, path: Path) -> None:
 
 def _kind_of(columns: Sequence[str]) -> AnswerFile:
     """The kind of a table of answers, by its columns."""
-    return next(kind for kind in KINDS if {*kind.needed(columns)} <= {*columns})
+    return next(kind for kind in KINDS if {*kind.of(columns).columns} <= {*columns})
 
 
 def _as_json(result: Result) -> Iterator[str]:
@@ -253,7 +269,7 @@ def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None
     with refuse_unreadable(path, RunError):
         file = check_parquet(path)
         table = file.read(_answer_columns(file, answers, columns))
-    if problem := missing_problem(table):
+    if problem := missing_problem(table, answers.of(file.schema.names).filled):
         raise RunError(f"{path}: {problem}; evaluate again")
     return table
 
@@ -262,7 +278,7 @@ def _answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path, schema = file.path, file.schema
     names: list[str] = schema.names
-    for name in answers.needed(names):
+    for name in answers.of(names).columns:
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
     if problem := type_problem(schema):

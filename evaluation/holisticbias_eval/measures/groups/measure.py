@@ -17,7 +17,7 @@ from holisticbias_eval.measures.groups.figures import Groups, arrange, said_meth
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.info import WRITERS, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited
 from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readers import READERS
@@ -60,7 +60,7 @@ class GroupMeasure(Measure):
     made, if not for all.
     """
 
-    needs = Needs("texts")
+    needs = Needs("texts", WRITERS, "texts about groups of", "judging")
     resamples = False
     task = "texts"
     methods: ClassVar[tuple[TextMethod, ...]]
