@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import file_sha256, files_sha256
+from holisticbias.inputs import file_sha256, files_sha256, holds
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.corpus.published import is_published, published_paths
@@ -38,6 +38,8 @@ from holisticbias_eval.tasks.text_reading import find_text_reading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 MEASUREMENT = "measurement.json"
+is_measurement = holds(MEASUREMENT)
+"""Whether a folder holds the figures of a table, which others may replace."""
 Found = tuple[pa.Table, Mapping[str, str], Measured]
 """The table that was measured, the parameters of the measure, and what it gives."""
 
@@ -177,11 +179,6 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
     caption = "Corpus frequency and median perplexity of terms: below 0, common terms are likelier"
     table = table_of("frequency", caption, columns, figures)
     return (Section("frequency", "Corpus frequency", (table,)),) if figures else ()
-
-
-def is_measurement(folder: Path) -> bool:
-    """Whether a folder holds the figures of a table, which others may replace."""
-    return (folder / MEASUREMENT).is_file()
 
 
 def write_measurement(measurement: MeasurementRecord, tables: Mapping[str, pa.Table], folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Records as JSON: of what was asked to make the content of a folder, and whether other content may replace it."""
 
+import json
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from holisticbias.inputs import refuse_unreadable, require_file
+from holisticbias.inputs import refuse_unreadable, require_file, whole_text
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Part
@@ -28,9 +29,11 @@ def read_record(path: Path, kind: type[R], error: type[EvaluationError], remedy:
         raise error(f"{fault}; {remedy}" if remedy else fault) from cause
 
 
-def record_json(record: BaseModel) -> str:
-    """A record as indented JSON, with a line end."""
-    return record.model_dump_json(indent=2) + "\n"
+def record_json(record: BaseModel | Mapping[str, Any]) -> str:
+    """A record as indented JSON in the letters of any script, with a line end."""
+    if isinstance(record, BaseModel):
+        return record.model_dump_json(indent=2) + "\n"
+    return whole_text(json.dumps(record, indent=2, ensure_ascii=False)) + "\n"
 
 
 class FolderRecord(Part):

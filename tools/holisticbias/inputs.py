@@ -4,7 +4,7 @@ import errno
 import hashlib
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -42,6 +42,11 @@ def path_of(argument: str, value: object, error: type[HolisticBiasError]) -> Pat
         raise error(f"{argument}: it must be the name of a file or folder, not {type(value).__name__}")
     refuse_broken(argument, str(value), error)
     return Path(value)
+
+
+def holds(name: str) -> Callable[[Path], bool]:
+    """A test of whether a folder holds the file by which a command knows the folders that it wrote."""
+    return lambda folder: (folder / name).is_file()
 
 
 def whole_text(text: str) -> str:

@@ -15,7 +15,7 @@ from holisticbias.terms.anonymise import Named, anonymise
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias_eval.collect.dump import BytesRead, DumpFile, DumpReader, WikiPage, find_dump, read_pages
 from holisticbias_eval.collect.journal import FILE, Journal, open_journal
-from holisticbias_eval.collect.outputs import RECORD, page_address, write_attribution, write_prompts, write_record
+from holisticbias_eval.collect.outputs import is_collected, page_address, write_attribution, write_prompts, write_record
 from holisticbias_eval.collect.page_sentences import (
     FoundSentence,
     PageReader,
@@ -93,10 +93,10 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
     Returns the record. A run that was interrupted goes on where it stopped. Raises ``CollectError`` if there is
     nothing to collect, and ``CutDumpError`` after writing if the dump ends in the middle.
     """
-    refuse_target(out, _is_collected, [dump, *([Path(name)] if Path(name).is_file() else [])])
+    refuse_target(out, is_collected, [dump, *([Path(name)] if Path(name).is_file() else [])])
     collection, found = find_collection(name), find_dump(dump)
     about = _about(collection, found, settings)
-    with resumed_folder(out, json.dumps(about, sort_keys=True), _is_collected) as folder:
+    with resumed_folder(out, json.dumps(about, sort_keys=True), is_collected) as folder:
         try:
             with open_journal(folder) as journal:
                 run = _Run(found, collection, settings, journal, display)
@@ -111,10 +111,6 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
         count = f"{prompts_of(made):,} prompts of the pages before are in {out}"
         raise CutDumpError(f"{dump}: {end}: {count}; get the whole dump")
     return made
-
-
-def _is_collected(folder: Path) -> bool:
-    return (folder / RECORD).is_file()
 
 
 def _about(collection: CollectionFile, dump: DumpFile, settings: CollectSettings) -> dict[str, Any]:

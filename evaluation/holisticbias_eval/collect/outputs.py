@@ -1,7 +1,6 @@
 """Write what was collected: the prompts, the pages they are from, and a record."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
@@ -14,12 +13,16 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import holds
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.rule import Fault
 from holisticbias_eval.prompts.prompt_sources import COLLECTED
+from holisticbias_eval.records import record_json
 
 PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
+is_collected = holds(RECORD)
+"""Whether a folder holds what was collected."""
 _TEXT = pa.large_string()
 _TYPES = {"forms": pa.list_(_TEXT), "person": pa.bool_(), **dict.fromkeys(("page_id", "revision"), pa.int64())}
 PAGE_COLUMNS = ("page", "page_id", "revision", "timestamp", "licence", "address")
@@ -91,7 +94,7 @@ def write_record(journal: Journal, folder: Path, prompts: Counter[str], about: M
         },
         "versions": {name: version(name) for name in ("holisticbias", "mwparserfromhell", "sentencex")},
     }
-    (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8", "replace")
+    (folder / RECORD).write_text(record_json(record), "utf-8")
     return record
 
 

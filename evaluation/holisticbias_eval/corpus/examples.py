@@ -3,7 +3,6 @@
 Published files of sentences about groups in their own form are read as examples too.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from holisticbias_eval.corpus import published
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.records import record_json
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import CSV, table_stem, table_suffix
 from holisticbias_eval.tables.forms import Form
@@ -188,7 +188,7 @@ def record_of(path: Path, suffix: str) -> Path:
 def write_with_record(table: pa.Table, record: Mapping[str, Any], path: Path, suffix: str) -> None:
     """Write a table of examples and the record beside it; without room for both, neither."""
     with new_file(record_of(path, suffix)) as unfinished:
-        unfinished.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+        unfinished.write_text(record_json(record), "utf-8")
         write_table(table, path)
 
 

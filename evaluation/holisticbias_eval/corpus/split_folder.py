@@ -1,13 +1,12 @@
 """Folders with a split of examples: written whole, and read again."""
 
-import json
 from dataclasses import fields
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import refuse_unreadable
+from holisticbias.inputs import holds, refuse_unreadable
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.bounded import check_parquet
 from holisticbias.terms.specification_entries import Specification
@@ -16,16 +15,14 @@ from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.splitting import SCHEMA, Split, split_examples
 from holisticbias_eval.errors import CorpusError, about_rows_of
 from holisticbias_eval.progress import Display
+from holisticbias_eval.records import record_json
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 RECORD = "split.json"
+is_split = holds(RECORD)
+"""Whether a path is a folder with a split."""
 _AGAIN = "make the split again with holisticbias corpus split"
 PARTS = ("train", "validation", "test")
-
-
-def is_split(path: Path) -> bool:
-    """Whether a path is a folder with a split."""
-    return (path / RECORD).is_file()
 
 
 def make_split(examples: Path, name: str, out: Path, settings: SplitSettings, display: Display) -> Split:
@@ -65,7 +62,7 @@ def write_split(
     with new_folder(folder, is_split) as target:
         for name in PARTS:
             pq.write_table(getattr(split, name), target / f"{name}.parquet", compression="zstd")
-        (target / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        (target / RECORD).write_text(record_json(record), "utf-8")
 
 
 def read_part(folder: Path, part: str) -> pa.Table:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holisticbias import load_catalog
+from holisticbias.inputs import holds
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
@@ -22,6 +23,8 @@ from holisticbias_eval.site.writer import Writer
 
 MARK = "site.json"
 """The file that says that a folder is a site."""
+is_site = holds(MARK)
+"""Whether a folder holds a site that this command wrote."""
 
 
 def build_site(
@@ -60,11 +63,6 @@ def build_site(
         write_pages(explored, site, display)
         versions = [release.version for release in shown]
         site.file(MARK).write_text(json.dumps({"releases": versions}) + "\n", "utf-8")
-
-
-def is_site(folder: Path) -> bool:
-    """Whether a folder holds a site that this command wrote."""
-    return (folder / MARK).is_file()
 
 
 def write_pages(explored: Explored, site: Writer, display: Display) -> None:

@@ -1,6 +1,5 @@
 """Make pairs of sentences about two groups, and write them."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -9,10 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holisticbias.inputs import holds
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import PairsError
 from holisticbias_eval.progress import Display
+from holisticbias_eval.records import record_json
 from holisticbias_eval.stereotypes.imported import SourceSentence, read_source_sentences, refuse_unnamed
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates
 from holisticbias_eval.stereotypes.published_pairs import pairs_csv, published_pairs
@@ -27,6 +28,7 @@ from holisticbias_eval.stereotypes.specifications import (
 )
 
 RECORD = "pairs.json"
+_is_pairs = holds(RECORD)
 
 
 def make_pairs(
@@ -58,7 +60,7 @@ def make_pairs(
     rules = Counter(pair.rule or "converted" for pair in pairs)
     ids = [s.id for s in specifications]
     record = {"mode": settings.mode, "specifications": ids, "rows": dict(sorted(rules.items()))}
-    files[RECORD] = (json.dumps(record, indent=2) + "\n").encode()
+    files[RECORD] = record_json(record).encode()
     beside = (source if source.is_dir() else source.parent) / SENTENCES_RECORD
     if beside.is_file():
         files[SENTENCES_RECORD] = beside.read_bytes()
@@ -84,7 +86,3 @@ def _specifications(sentences: Sequence[SourceSentence], names: Sequence[str], p
         raise PairsError(f"{path} names no known specification: name one with --specification")
     refuse_unnamed(path, sentences, chosen)
     return chosen
-
-
-def _is_pairs(folder: Path) -> bool:
-    return (folder / RECORD).is_file()

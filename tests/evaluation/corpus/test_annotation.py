@@ -222,7 +222,9 @@ def test_halves_of_characters(tmp_path: Path) -> None:
     path = written(tmp_path, [example(0, "stad", "x")])
     join_labels(path, [tmp_path / "export.json"], tmp_path / "labelled.parquet")
     assert read_examples(tmp_path / "labelled.parquet")["label:\ufffd"].to_pylist() == [1]
-    record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
+    written_record = (tmp_path / "labelled.agreement.json").read_text("utf-8")
+    assert '"\ufffd"' in written_record  # not as an escape
+    record = json.loads(written_record)
     assert [one["unknown_ids"] for one in record["annotators"]] == [["\ufffd"], []]
 
 
