@@ -1,5 +1,6 @@
 """A small server over a tiny model that speaks the completions protocol, with faults switched on one at a time."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,8 @@ class Server:
             values = [-1.0] * len(values)
         if self.fault == "missing values":
             values[3] = None
-        top = None if self.fault == "no top" else [value if value is None else {"x": value} for value in likeliest]
+        token = "\ud83d" if self.fault == "half a character" else "x"
+        top = None if self.fault == "no top" else [value if value is None else {token: value} for value in likeliest]
         logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets, "top_logprobs": top}
         text = "" if self.fault == "no echo" else prompt + "!" * extra
         text = f"<s> {text}" if self.fault == "start token in the text" else text
@@ -113,6 +115,8 @@ class Server:
             return 200, "hello"
         prompts = prompts if isinstance(prompts, list) else [prompts]
         choices = [{"index": i, **self.complete(p, body, turn)} for i, p in enumerate(prompts)]
+        if fault == "byte order mark":
+            return 200, b"\xef\xbb\xbf" + json.dumps({"choices": choices}).encode()
         return 200, {"choices": choices[:1] if fault == "first of a list" else choices[::-1]}
 
 
@@ -128,8 +132,11 @@ def serve(gpt2: Any, chat_server: Any) -> Callable[[str], Server]:
 
 @pytest.mark.parametrize(
     "fault",
-    ["", "no lists", "first of a list", "one token at least", "0 means no limit", "busy", "not json at times"],
-)
+    [
+        "", "no lists", "first of a list", "one token at least", "0 means no limit", "busy", "not json at times",
+        "half a character", "byte order mark",
+    ],
+)  # fmt: skip
 def test_what_a_server_can_do_without_is_worked_around(fault: str, serve: Any, gpt2: Any) -> None:
     server, tokenizer = serve(fault), make_tokenizer()
     notices: list[str] = []

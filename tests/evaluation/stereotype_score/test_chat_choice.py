@@ -100,9 +100,15 @@ def test_a_refused_question_is_missing(start: Callable[[Answering], str], refusa
     assert choose(start(answering), "bad", "good") == [expected(None), expected((0.7, 0.2))]
 
 
-def test_an_answer_of_another_form_is_one_line(start: Callable[[Answering], str]) -> None:
-    with pytest.raises(ModelError, match="not a completion"):
-        choose(start(lambda body: (200, {"choices": {}})), "q")
+@pytest.mark.parametrize("content", [{"choices": {}}, {"choices": [{"text": "A", "logprobs": {"content": "A"}}]}])
+def test_an_answer_of_another_form_is_asked_for_again_and_then_one_line(
+    start: Callable[[Answering], str], content: Any
+) -> None:
+    answers = iter([content, content])
+    good = reply("A", {"A": 0.7, "B": 0.2})
+    assert choose(start(lambda body: (200, next(answers, good))), "q")[0] == expected((0.7, 0.2))
+    with pytest.raises(ModelError, match="not a completion: it must be a list"):
+        choose(start(lambda body: (200, content)), "q")
 
 
 SIZE = 200

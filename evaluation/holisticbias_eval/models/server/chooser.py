@@ -3,17 +3,17 @@
 import math
 import re
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
-from pydantic import ValidationError
+from pydantic import BeforeValidator, Field
 
-from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.model import PairScorer, server_identity
 from holisticbias_eval.models.server.http import RequestError
-from holisticbias_eval.models.server.openai import OpenAI, Received, user_turn
+from holisticbias_eval.models.server.openai import ChatChoice, Completion, OpenAI, Received, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Progress
 
@@ -35,6 +35,14 @@ class _Listing(Received):
 
 class _Listed(Received):
     content: list[_Listing] | None = None
+
+
+class _ListedChoice(ChatChoice):
+    logprobs: Annotated[_Listed | None, BeforeValidator(lambda value: value or None)] = None
+
+
+class _ListedCompletion(Completion):
+    choices: tuple[_ListedChoice, ...] = Field(min_length=1)
 
 
 class ChatChooser(PairScorer):
@@ -84,14 +92,8 @@ class ChatChooser(PairScorer):
 
     def _candidates(self, question: str) -> Sequence[_Candidate]:
         """The likeliest first tokens of an answer; empty if the server does not give them."""
-        choice = self._client.ask({**user_turn(question), **_LISTING}, 1).choice
-        try:
-            listed = _Listed.model_validate(choice.logprobs or {}).content
-        except ValidationError as error:
-            raise self._client.server.refused(
-                f"its log-probabilities cannot be read: {schema_message(error.errors()[0])}"
-            ) from error
-        return listed[0].top_logprobs if listed else ()
+        found = self._client.ask(_ListedCompletion, {**user_turn(question), **_LISTING}, 1).choices[0].logprobs
+        return found.content[0].top_logprobs if found and found.content else ()
 
     def _by_logprobs(self, question: str) -> tuple[float, float]:
         """The log-probability of each letter, added over its spellings; a letter that is not listed has the lowest."""
@@ -110,7 +112,7 @@ class ChatChooser(PairScorer):
     def _sample(self, question: str) -> tuple[float, float]:
         counts = [0, 0]
         for seed in range(SAMPLES):
-            letter = _LETTER.match(self._client.ask(user_turn(question), _LONGEST, seed).choice.written)
+            letter = _LETTER.match(self._client.ask(Completion, user_turn(question), _LONGEST, seed).choice.written)
             if letter:
                 counts["AB".index(letter[1].upper())] += 1
         if not sum(counts):

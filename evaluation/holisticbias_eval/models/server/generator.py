@@ -26,7 +26,15 @@ from holisticbias_eval.models.generation.requests import (
 )
 from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, request_threads
-from holisticbias_eval.models.server.openai import WITHHELD, Answer, Endpoint, OpenAI, read_answer, user_turn
+from holisticbias_eval.models.server.openai import (
+    WITHHELD,
+    Answer,
+    Completion,
+    Endpoint,
+    OpenAI,
+    read_answer,
+    user_turn,
+)
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
 
@@ -220,7 +228,9 @@ class ApiGenerator(Generator):
         while True:
             limit = self._client.limits[0]
             try:
-                completion = self._client.ask(self._content(text), self._longest, seed, endpoint=self._endpoint)
+                completion = self._client.ask(
+                    Completion, self._content(text), self._longest, seed, endpoint=self._endpoint
+                )
             except WithheldError:
                 return WITHHELD
             answer = read_answer(completion, self._form.stops, keeps_blank=self._form.keeps_blank)

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import urllib3
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from holisticbias.errors import in_one_line
 from holisticbias.source.schema_messages import schema_message
@@ -72,6 +72,7 @@ def named_settings(refusal: str, names: Iterable[str]) -> list[str]:
 
 
 T = TypeVar("T")
+R = TypeVar("R", bound=BaseModel)
 Item = TypeVar("Item")
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
@@ -161,15 +162,15 @@ class ServerClient:
             raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
 
-    def ask(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T]) -> T:
-        """The answer to a request as ``read``; an answer that cannot be read is asked for again.
+    def ask(self, kind: type[R], path: str, body: Mapping[str, Any]) -> R:
+        """The answer to a request, of this kind; an answer of another kind is asked for again.
 
         Raises what ``post`` raises, and ``ModelError`` if no answer can be read.
         """
         reason = ""
         for _ in range(_TIMES):
             try:
-                return read(self.post(path, body))
+                return kind.model_validate(json.loads(self.post(path, body)))
             except ValidationError as error:
                 reason = schema_message(error.errors()[0])
             except (ValueError, RecursionError) as error:

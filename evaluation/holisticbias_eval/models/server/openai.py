@@ -1,11 +1,10 @@
 """Ask one model of an OpenAI-compatible server, without the settings that the server refuses, and read its answers."""
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias.inputs import whole_text
 from holisticbias_eval.models.generation.decoding import cut_at, split_reasoning
@@ -39,7 +38,6 @@ class ChatChoice(Received):
     message: _Message | None = None
     text: str | None = None
     finish_reason: Any = None
-    logprobs: Any = None
 
     @property
     def written(self) -> str:
@@ -55,14 +53,23 @@ class _Usage(Received):
 class Completion(Received):
     """An answer to a request for a chat or a completion, of which the first choice counts."""
 
-    choices: list[ChatChoice] = Field(min_length=1)
+    choices: tuple[ChatChoice, ...] = Field(min_length=1)
     usage: _Usage | None = None
     system_fingerprint: Any = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.choice.message is None and self.choice.text is None:
+            raise ValueError("a choice has neither a message nor a text")
+        return self
 
     @property
     def choice(self) -> ChatChoice:
         """The first choice."""
         return self.choices[0]
+
+
+C = TypeVar("C", bound=Completion)
 
 
 class Answer(NamedTuple):
@@ -76,14 +83,6 @@ class Answer(NamedTuple):
 
 
 WITHHELD = Answer("", "filtered", 0, "")
-
-
-def read_completion(content: bytes) -> Completion:
-    """Read an answer; raises ``ValueError`` or ``RecursionError`` if it cannot be read as one."""
-    completion = Completion.model_validate(json.loads(content))
-    if completion.choice.message is None and completion.choice.text is None:
-        raise ValueError("a choice has neither a message nor a text")
-    return completion
 
 
 def read_answer(completion: Completion, stops: Sequence[str], *, keeps_blank: bool) -> Answer:
@@ -144,9 +143,9 @@ class OpenAI:
         self._lock = threading.Lock()
 
     def ask(
-        self, content: Mapping[str, Any], longest: int, seed: int = 0, *, endpoint: Endpoint = "chat"
-    ) -> Completion:
-        """The answer to a request, at most ``longest`` tokens.
+        self, kind: type[C], content: Mapping[str, Any], longest: int, seed: int = 0, *, endpoint: Endpoint = "chat"
+    ) -> C:
+        """The answer to a request, of this kind, at most ``longest`` tokens.
 
         If a refusal names settings that are ``optional``, the server is asked without them from now on. Raises
         ``WithheldError`` or ``RequestError`` if the server does not answer this request, and ``ModelError`` if it gives
@@ -157,7 +156,7 @@ class OpenAI:
             sent = {name: seed if name == "seed" else value for name, value in self.sends.items()}
             try:
                 body = {"model": self._model, **content, **sent, limit: longest}
-                return self.server.ask(_PATHS[endpoint], body, read_completion)
+                return self.server.ask(kind, _PATHS[endpoint], body)
             except WithheldError:
                 raise
             except RequestError as refusal:

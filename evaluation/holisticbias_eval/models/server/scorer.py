@@ -166,7 +166,7 @@ class ApiScorer(Scorer):
             "logprobs": 1,
             "temperature": 0,
         }
-        found = self._server.ask("completions", body, _Completion.model_validate_json)
+        found = self._server.ask(_Completion, "completions", body)
         choices = sorted(found.choices, key=lambda c: c.index)
         if len(choices) != len(prompts):
             raise self._server.refused(f"it answers {len(prompts)} prompts with {len(choices)} completions")

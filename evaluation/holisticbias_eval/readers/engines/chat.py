@@ -7,7 +7,7 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.generation.decoding import split_reasoning
 from holisticbias_eval.models.server.http import RequestError, WithheldError
-from holisticbias_eval.models.server.openai import OpenAI, user_turn
+from holisticbias_eval.models.server.openai import Completion, OpenAI, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.readers.card import Card
@@ -51,7 +51,7 @@ class ChatClassifier(Classifier):
     def _label(self, text: str) -> Floats:
         question, written = (self.card.prompt or "").replace("{text}", text), ""
         try:
-            written = self._client.ask(user_turn(question), _LONGEST).choice.written
+            written = self._client.ask(Completion, user_turn(question), _LONGEST).choice.written
             self._answered = True
         except RequestError as error:
             if not self._answered and not isinstance(error, WithheldError):
