@@ -11,21 +11,42 @@ LOADED = Condition("with --engine local or ray", is_one_of("engine", "local", "r
 API = Condition("with --engine api", is_one_of("engine", "api"))
 RAY = Condition("with --engine ray", is_one_of("engine", "ray"))
 _WEIGHTS, _CLUSTER = ("kind", "dtype", "device"), ("ray_address", "replicas")
-_SERVER = (
-    *("api_base", "api_concurrency", "api_rate", "api_budget", "api_retries", "api_timeout", "api_wait"),
-    "api_largest",
-)
-_ENGINE = ("engine", *_WEIGHTS, *_SERVER, *_CLUSTER)
 
 
-class ModelSettings(Settings):
+class ServerSettings(Settings):
+    """Settings of every request to a server."""
+
+    group = "The model"
+
+    api_base: str | None = setting(
+        None,
+        "Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
+        "$HOLISTICBIAS_API_KEY.",
+        metavar="URL",
+    )
+    api_concurrency: int = setting(8, "Number of requests at once.", ge=1)
+    api_rate: int = setting(0, "Most requests per minute; 0 means no limit.", ge=0)
+    api_budget: int = setting(0, "Most requests in total; 0 means no limit.", ge=0)
+    api_retries: int = setting(5, "How often a request is tried again.", ge=0)
+    api_timeout: float = setting(120.0, "Longest time for one try of a request, in seconds.", gt=0, le=DAY)
+    api_wait: float = setting(
+        60.0,
+        "Longest wait before a request is tried again, whatever the server asks for, in seconds.",
+        ge=0,
+        le=DAY,
+    )
+    api_largest: int = setting(64, "Longest answer of the server, in megabytes after decompression.", ge=1)
+
+
+_ENGINE = ("engine", *_WEIGHTS, *ServerSettings.model_fields, *_CLUSTER)
+
+
+class ModelSettings(ServerSettings):
     """Settings of a model, which are options of all commands that run one.
 
     ``kind``, ``dtype``, ``device`` and ``batch`` are for models that this package loads, settings named ``api_...`` for
     servers, ``ray_address`` and ``replicas`` for Ray; ``first_token``, ``chat`` and ``pll`` are for scores.
     """
-
-    group = "The model"
 
     kind: Literal["auto", Kind] = setting("auto", "Kind of model; auto reads the model's configuration.")
     dtype: Literal["float32", "bfloat16"] = setting(
@@ -45,28 +66,10 @@ class ModelSettings(Settings):
         "Where the model runs: in this process, behind an OpenAI-compatible server such as `vllm serve`, "
         "or on a Ray cluster.",
     )
-    api_base: str | None = setting(
-        None,
-        "Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
-        "$HOLISTICBIAS_API_KEY.",
-        metavar="URL",
-    )
     api_endpoint: Literal["chat", "completions"] = setting(
         "chat", "What the server is asked for: an answer in a chat, or the continuation of a text."
     )
-    api_concurrency: int = setting(8, "Number of requests at once.", ge=1)
     api_batch: int = setting(16, "Prompts of one request, where a server scores several.", ge=1)
-    api_rate: int = setting(0, "Most requests per minute; 0 means no limit.", ge=0)
-    api_budget: int = setting(0, "Most requests in total; 0 means no limit.", ge=0)
-    api_retries: int = setting(5, "How often a request is tried again.", ge=0)
-    api_timeout: float = setting(120.0, "Longest time for one try of a request, in seconds.", gt=0, le=DAY)
-    api_wait: float = setting(
-        60.0,
-        "Longest wait before a request is tried again, whatever the server asks for, in seconds.",
-        ge=0,
-        le=DAY,
-    )
-    api_largest: int = setting(64, "Longest answer of the server, in megabytes after decompression.", ge=1)
     ray_address: str | None = setting(
         None,
         "Ray cluster to join. Default: start one on this machine.",
@@ -96,7 +99,7 @@ class ModelSettings(Settings):
 
     conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {
         **dict.fromkeys((*_WEIGHTS, "batch", "chat", "pll"), (LOADED,)),
-        **dict.fromkeys((*_SERVER, "api_endpoint", "api_batch"), (API,)),
+        **dict.fromkeys((*ServerSettings.model_fields, "api_endpoint", "api_batch"), (API,)),
         **dict.fromkeys(_CLUSTER, (RAY,)),
     }
 
