@@ -3,6 +3,7 @@
 import json
 import os
 from abc import abstractmethod
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ R = TypeVar("R", bound=BaseModel)
 def read_record(path: Path, kind: type[R], error: type[EvaluationError], remedy: str = "") -> R:
     """Read a record; raises ``error`` with the remedy if it is missing or damaged."""
     with refuse_unreadable(path, error, remedy):
-        content = require_file(path, _LARGEST).read_bytes()
+        content = require_file(path, _LARGEST).read_bytes().removeprefix(BOM_UTF8)
     try:
         return kind.model_validate_json(content)
     except ValidationError as cause:

@@ -127,7 +127,7 @@ def test_a_models_own_control(tuned: Path) -> None:
     assert texts[0] == texts[1]
     assert choose_control(str(tuned), "", notices.append) == ""
     assert choose_control(str(tuned), "calm", notices.append) == "calm"
-    for record in ('{"control": null}', "{}"):  # of a method without a control
+    for record in ('{"control": null}', "\ufeff{}"):  # of a method without a control
         (tuned / "mitigation.json").write_text(record)
         assert choose_control(str(tuned), None, print) == ""
 
@@ -135,9 +135,9 @@ def test_a_models_own_control(tuned: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ("{", "cannot be read"),
-        ("[]", "not a text"),
-        ('{"control": 3}', "not a text"),
+        ("{", "it is not JSON .*; give --control, or '' for none"),
+        ("[]", "it must have keys and values"),
+        ('{"control": 3}', "control: it must be a text"),
         ('{"control": "a\\nb"}', "one line"),
         (json.dumps({"control": "x" * 300}), "at most 200"),
     ],

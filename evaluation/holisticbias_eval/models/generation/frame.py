@@ -1,6 +1,5 @@
 """A text with places for a persona and a prompt, and its encoding, in which neither can spell a control token."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,13 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from holisticbias.terms.entries import Record
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.progress import Notice
+from holisticbias_eval.records import read_record
 
 _PERSONA, PROMPT = "{persona}", "{prompt}"
 
@@ -148,6 +148,12 @@ def close_with(close: str, control: str) -> str:
     return f" {control}{close}" if control else close
 
 
+class _Controlled(BaseModel):
+    """The part of the record of a mitigation that is read here."""
+
+    control: str | None = None
+
+
 def choose_control(name: str, asked: str | None, notice: Notice) -> str:
     """The control to use with a model: the one asked for, or else the one that the model's folder names, or none.
 
@@ -159,16 +165,8 @@ def choose_control(name: str, asked: str | None, notice: Notice) -> str:
     file = Path(name) / MITIGATION
     if not file.is_file():
         return ""
-    try:
-        record = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{file} cannot be read: give --control, or '' for none") from error
-    control = record.get("control") if isinstance(record, dict) else False
-    if control is None:
-        return ""
-    if not isinstance(control, str):
-        raise ModelError(f"{file}: control is not a text: give --control, or '' for none")
-    control = check_control(control, f"{file}: control")
+    record = read_record(file, _Controlled, ModelError, "give --control, or '' for none")
+    control = check_control(record.control or "", f"{file}: control")
     if control:
         notice(
             f"{name} was trained to read {control!r} at the end of the context, and does; --control '' leaves it out"
