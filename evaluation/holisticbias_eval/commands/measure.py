@@ -39,6 +39,7 @@ def command(
     from holisticbias.output import refuse_target
     from holisticbias_eval.measuring import is_measurement, measure_table, write_measurement
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.records import record_json
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
@@ -51,7 +52,7 @@ def command(
     if out:
         write_measurement(found.measurement, found.tables, out)
     if style == "json":
-        write_data(found.measurement.model_dump_json(indent=2))
+        write_data(record_json(found.measurement), nl=False)
     else:
         print_report(measurement_report(measure, found.measurement.scores, found.view, found.sections))
     for note in found.measurement.notes:

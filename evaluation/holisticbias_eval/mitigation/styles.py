@@ -102,9 +102,7 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
     _, templates = encode(examples["template"])
     values = bias_values(styles, descriptors, templates, settings.alpha)
     judged, defined = ~np.isnan(styles).any(axis=1), ~np.isnan(values)
-    threshold = choose_threshold(values, settings.quantile) if settings.threshold is None else settings.threshold
-    if not defined.any():
-        raise MitigationError("no response has a bias value: they need probabilities of styles")
+    threshold = choose_threshold(values, settings)
     left_out = {"not_judged": int((~judged).sum()), "no_value": int((judged & ~defined).sum())}
     return Valued(examples.filter(pa.array(defined)), values[defined], threshold, left_out)
 
@@ -154,8 +152,13 @@ def balanced_means(values: Floats, descriptors: Ints | Int32s, templates: Ints) 
     return np.where(known[:, None] > 0, means / np.maximum(known, 1)[:, None], np.nan)
 
 
-def choose_threshold(values: Floats, quantile: float) -> float:
-    """The value above which the share ``1 - quantile`` of the defined values lies; raises ``MitigationError``."""
+def choose_threshold(values: Floats, settings: Tagging) -> float:
+    """The threshold that is given, or else the value above which the share ``1 - quantile`` of defined values lies.
+
+    Raises ``MitigationError`` if no value is defined.
+    """
     if np.isnan(values).all():
         raise MitigationError("no response has a bias value: the responses need probabilities of styles that differ")
-    return float(np.nanquantile(values, quantile))
+    if settings.threshold is not None:
+        return settings.threshold
+    return float(np.nanquantile(values, settings.quantile))

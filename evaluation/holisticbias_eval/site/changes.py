@@ -64,19 +64,14 @@ def example_finder(old: ShownRelease, new: ShownRelease) -> Callable[[str], Chan
 
 def _entries(release: ShownRelease) -> Mapping[str, Entry]:
     """The entries of a release that occur in sentences, by id."""
-    held = release.held
-    groups = (
-        *(axis.descriptors for axis in held.axes),
-        *(gender.nouns for gender in held.genders),
-        *(family.templates for family in held.families),
-    )
-    return {entry.id: entry for group in groups for entry in group}
+    entries = (entry for _, entry in release.held.entries())
+    return {entry.id: entry for entry in entries if isinstance(entry, Descriptor | Noun | Template)}
 
 
 def _sentences(release: ShownRelease, entry: Entry) -> Iterator[tuple[str, str]]:
     """The ids and texts of sentences with an entry; sentences with the noun "person" come first."""
     held, rule = release.held, release.record.article_rule
-    template = next(template for family in held.families for template in family.templates)
+    template = held.templates[0]
     nouns = [(gender.gender, noun) for gender in held.genders for noun in gender.nouns]
     nouns.sort(key=lambda pair: pair[1].text != "person")
     match entry:

@@ -59,6 +59,11 @@ class Explored:
         """The release with the highest version."""
         return self.releases[-1]
 
+    @property
+    def nouns(self) -> Mapping[str, str]:
+        """The text of each noun, by id."""
+        return {noun.id: noun.text for gender in self.catalog.genders for noun in gender.nouns}
+
 
 def open_shown(name: str, catalog: Catalog) -> ShownRelease:
     """Open a release: a version to compile from the terms, a folder, or ``organisation/name@version`` on the Hub.
@@ -84,7 +89,7 @@ def show_release(release: Release, catalog: Catalog) -> ShownRelease:
     held = part.at(release.version)
     counted = release.sentences["descriptor_id"].value_counts().to_pylist()
     sentences = {count["values"]: count["counts"] for count in counted}
-    counts = {d.id: sentences.get(d.id, 0) for axis in held.axes for d in axis.descriptors}
+    counts = {d.id: sentences.get(d.id, 0) for d in held.descriptors}
     return ShownRelease(release.manifest, part, held, release.sentences.num_rows, counts)
 
 

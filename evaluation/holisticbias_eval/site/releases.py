@@ -40,7 +40,7 @@ def write_releases(explored: Explored, site: Writer) -> None:
 
 def _write_difference(difference: Difference, explored: Explored, site: Writer) -> None:
     catalog = explored.catalog
-    templates = {t.id: t.text for family in catalog.families for t in family.templates}
+    templates = {t.id: t.text for t in catalog.templates}
     changes = _changes(difference, explored)
     kinds = []
     for kind in CHANGES:
@@ -58,7 +58,7 @@ def _write_difference(difference: Difference, explored: Explored, site: Writer) 
 
 def _changes(difference: Difference, explored: Explored) -> Sequence[ShownChange]:
     releases = {release.version: release for release in explored.releases}
-    nouns = {noun.id: noun.text for gender in explored.catalog.genders for noun in gender.nouns}
+    nouns = explored.nouns
     headings = dict(_headings(explored.catalog))
     example = example_finder(releases[difference.old], releases[difference.new])
     return [

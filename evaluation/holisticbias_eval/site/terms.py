@@ -113,7 +113,7 @@ def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
     by_text: dict[str, list[str]] = {}
     for _, _, descriptor in newest.values():
         by_text.setdefault(descriptor.text.casefold(), []).append(descriptor.id)
-    raw = {d.id: d for axis in explored.catalog.axes for d in axis.descriptors}
+    raw = {d.id: d for d in explored.catalog.descriptors}
     history = _history(explored, raw)
     for release, axis, descriptor in newest.values():
         yield ShownTerm(
@@ -134,16 +134,16 @@ Newest = Mapping[str, tuple[ShownRelease, DescriptorFile, Descriptor]]
 def _newest(releases: Sequence[ShownRelease]) -> Newest:
     """The newest release, the axis and the wording of each term, in the order of the catalog."""
     found = {d.id: (release, axis, d) for release in releases for axis in release.held.axes for d in axis.descriptors}
-    order = {d.id: i for i, d in enumerate(d for axis in releases[-1].catalog.axes for d in axis.descriptors)}
+    order = {d.id: i for i, d in enumerate(releases[-1].catalog.descriptors)}
     return {key: found[key] for key in sorted(found, key=lambda key: order.get(key, len(order)))}
 
 
 def _history(explored: Explored, raw: Mapping[str, Descriptor]) -> Mapping[str, list[Event]]:
     """The events of each term, oldest first."""
     first = explored.releases[0]
-    events = {d.id: [Event(first, "present")] for axis in first.held.axes for d in axis.descriptors}
+    events = {d.id: [Event(first, "present")] for d in first.held.descriptors}
     differences = {(d.old, d.new): d for d in explored.differences}
-    nouns = {n.id: n.text for g in explored.catalog.genders for n in g.nouns}
+    nouns = explored.nouns
     for old, new in pairwise(explored.releases):
         for change in differences[old.version, new.version].entries:
             if (entry := raw.get(change.id)) is not None:

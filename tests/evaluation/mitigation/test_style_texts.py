@@ -196,6 +196,6 @@ def test_responses_that_are_not_judged_have_no_value() -> None:
 
 
 def test_a_threshold_is_a_quantile_of_the_defined_values() -> None:
-    assert choose_threshold(np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.nan]), 0.75) == 3.0
+    assert choose_threshold(np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.nan]), Tagging(quantile=0.75)) == 3.0
     with pytest.raises(MitigationError, match="no response has a bias value"):
-        choose_threshold(np.array([np.nan]), 0.5)
+        choose_threshold(np.array([np.nan]), Tagging(threshold=0.5))
