@@ -15,11 +15,10 @@ from holisticbias_eval.mitigation.settings import MeasuringSettings
 from holisticbias_eval.models.likelihood.opening import FIRST_TOKEN
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import choose_judges
-from holisticbias_eval.readers.labels import OffensivenessReader, StylesReader
 from holisticbias_eval.results.run import is_run, read_signature
 from holisticbias_eval.settings import Values, read_settings, split_names
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.judging import judging_options
+from holisticbias_eval.tasks.judging import RESPONSE_READERS, judging_options
 from holisticbias_eval.tasks.lines import RetainSettings, read_lines
 from holisticbias_eval.tasks.multiwoz import read_multiwoz
 from holisticbias_eval.tasks.results import CommandSettings
@@ -32,8 +31,6 @@ AIMS: Mapping[Needs, tuple[str, ...]] = {
     "responses": ("generation_bias", "offensiveness", "response_wording"),
 }
 """The measures of every mitigation, by what its methods learn from."""
-JUDGED_BY = (OffensivenessReader, StylesReader)
-"""The readers of responses that take a classifier, in the order in which they claim it."""
 _COSTS = ("retain", "retain_command")
 
 
@@ -75,7 +72,7 @@ def plan_measuring(given: Given, needs: Needs) -> Measuring:
     measuring = Measuring(AIMS[needs], further, given.release_name, values)
     choose_measures(measuring.names, {})
     if needs == "responses":
-        choose_judges(JUDGED_BY, {}, judging_options(given))
+        choose_judges([*RESPONSE_READERS.values()], {}, judging_options(given))
     retain, command = given.read(RetainSettings), given.read(CommandSettings).retain_command
     if retain.text is not None:
         read_lines(retain.text)

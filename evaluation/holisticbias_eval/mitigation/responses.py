@@ -15,7 +15,7 @@ from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.measures.options import CHAT_JUDGE, Judging
-from holisticbias_eval.mitigation.measuring import JUDGED_BY, Measuring
+from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.settings import Tagging, TrainingSettings
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
@@ -33,7 +33,7 @@ from holisticbias_eval.readers.judging import choose_judges
 from holisticbias_eval.readers.labels import StylesReader
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.tasks.judging import judging_options
+from holisticbias_eval.tasks.judging import RESPONSE_READERS, judging_options
 from holisticbias_eval.tasks.task import Given
 
 CALIBRATION: Mapping[str, Any] = {
@@ -172,7 +172,7 @@ def _responses(given: Given, loaded: LoadedModel) -> tuple[pa.Table, Signature]:
     if run is not None:
         return _responses_of_run(run, loaded, display)
     values = {**_answering(given), "control": ""}
-    judged = choose_judges(JUDGED_BY, {}, judging_options(given))[StylesReader.name]
+    judged = choose_judges([*RESPONSE_READERS.values()], {}, judging_options(given))[StylesReader.name]
     values["classifier"] = tuple(name for name in given.read(Judging).names if name == judged)
     if not CHAT_JUDGE.holds(values):
         values.pop("classifier_api_base", None)

@@ -34,7 +34,7 @@ from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
 
 FOUND: Literal["found"] = "found"
-_READERS: Mapping[str, type[LabelReader]] = {"offensiveness": OffensivenessReader, "labels": StylesReader}
+RESPONSE_READERS: Mapping[str, type[LabelReader]] = {"offensiveness": OffensivenessReader, "labels": StylesReader}
 """What reads the responses for each kind of answers; of a classifier that fits both, the first has the first claim."""
 
 
@@ -78,7 +78,7 @@ def find_response_reading(own: Mapping[str, str], release: Release, given: Given
     phrases = given.read(options.Phrasing).phrases
     measuring: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
     needed = {MEASURES[name].needs.answers for name in given.measures}
-    readers = {kind: reader for kind, reader in _READERS.items() if kind in needed}
+    readers = {kind: reader for kind, reader in RESPONSE_READERS.items() if kind in needed}
     judging = judging_options(given)
     named = choose_judges([*readers.values()], own, judging)
     chosen = {kind: named[reader.name] for kind, reader in reversed(readers.items())}
