@@ -192,7 +192,7 @@ def test_an_output_that_nobody_reads_or_that_is_full(root: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     full = b"holisticbias: input or output: No space left on device\n"
-    for output, code, errors in ((writer, 1, b""), (os.open("/dev/full", os.O_WRONLY), 2, full)):
+    for output, code, errors in ((writer, 141, b""), (os.open("/dev/full", os.O_WRONLY), 2, full)):
         done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=output, stderr=subprocess.PIPE, check=False)
         os.close(output)
         assert (done.returncode, done.stderr) == (code, errors)

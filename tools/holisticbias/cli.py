@@ -37,6 +37,8 @@ SECTIONS = {
 BUILT_IN = frozenset(verb for verbs in SECTIONS.values() for verb in verbs)
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
+CLOSED = 141
+"""The code of a program that SIGPIPE ends: the reader of its output, such as ``head``, is gone."""
 
 
 class _Verbs(click.Group):
@@ -80,7 +82,7 @@ def _load(entry: EntryPoint) -> object:
 @click.command(
     cls=_Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 success; 1 a check failed; 2 could not run; 130 interrupted.",
+    epilog="Exit codes: 0 success; 1 a check failed; 2 could not run; 130 interrupted; 141 the output was closed.",
 )
 @click.version_option(package_name="holisticbias", prog_name="holisticbias")
 def holisticbias() -> None:
@@ -108,6 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stopped = error.__cause__ if isinstance(error, click.Abort) else error
         kept = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
         return _fail(f"interrupted; {kept or 'no partial output remains'}", INTERRUPTED)
+    except SystemExit:  # click's answer to a pipe that nobody reads
+        return CLOSED
     except HolisticBiasError as error:
         return _fail(str(error), error.exit_code)
     except ModuleNotFoundError as error:
