@@ -33,7 +33,7 @@ def command(paths: tuple[Path, ...], out: Path, **_: Any) -> None:
 
     EXAMPLES is a table (.parquet, .csv, .jsonl) with dimension, group and text, as `retrieve` writes it, or a
     published file in its own form. Joining writes the table with the label on which all annotators agree, and
-    NAME.agreement.json: agreement, and counts by dimension and group. Sentences on which they disagree keep an empty
+    OUT.agreement.json: agreement, and counts by dimension and group. Sentences on which they disagree keep an empty
     label, and `split` leaves them out.
     """
     from holisticbias_eval.corpus.settings import AnnotationSettings

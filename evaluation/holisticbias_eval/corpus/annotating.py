@@ -49,7 +49,7 @@ class Annotated:
 
 
 def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
-    """Read examples and labels, and write the annotated table and its report, ``NAME.agreement.json`` beside it.
+    """Read examples and labels, and write the annotated table and its report, ``OUT.agreement.json`` beside it.
 
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """

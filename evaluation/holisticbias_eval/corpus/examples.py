@@ -181,8 +181,8 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
 
 
 def record_of(path: Path, suffix: str) -> Path:
-    """The file of the record beside a table, such as ``NAME.agreement.json``."""
-    return path.with_name(path.stem + suffix)
+    """The file of the record beside a table, such as ``EXAMPLES.csv.agreement.json``."""
+    return path.with_name(path.name + suffix)
 
 
 def write_with_record(table: pa.Table, record: Mapping[str, Any], path: Path, suffix: str) -> None:

@@ -213,7 +213,7 @@ class Retrieval:
 def retrieve_examples(
     names: Sequence[str], specification: str, out: Path, settings: RetrievalSettings, display: Display
 ) -> dict[str, Any]:
-    """Retrieve sentences from files and datasets; write them, and the record beside them as ``NAME.retrieval.json``.
+    """Retrieve sentences from files and datasets; write them, and the record beside them as ``OUT.retrieval.json``.
 
     The record has settings and counts.
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.

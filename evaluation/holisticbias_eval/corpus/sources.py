@@ -278,8 +278,10 @@ def _files(path: Path, out: Path) -> Iterator[TextFile]:
 
 
 def _is_retrieved(path: Path) -> bool:
-    """Whether a file is a record of a retrieval, or has one beside it."""
-    return path.name.endswith(RECORD_SUFFIX) or record_of(path, RECORD_SUFFIX).is_file()
+    """Whether a file is a record of a retrieval, or has one beside it; earlier versions named it without ``.jsonl``."""
+    if path.name.endswith(RECORD_SUFFIX) or record_of(path, RECORD_SUFFIX).is_file():
+        return True
+    return path.suffix.lower() == ".jsonl" and record_of(path.with_suffix(""), RECORD_SUFFIX).is_file()
 
 
 def _is_known(path: Path, folder: Path) -> bool:

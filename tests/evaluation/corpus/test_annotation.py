@@ -104,7 +104,7 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
         (1, "agreed", 1, 1), (0, "agreed", 0, 0), (None, "disagreed", 1, 0), (0, "agreed", 0, 0),
         (None, "incomplete", 1, None), (None, "incomplete", None, None),
     ]  # fmt: skip
-    record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
+    record = json.loads((tmp_path / "labelled.csv.agreement.json").read_text("utf-8"))
     assert record == json.loads(json.dumps(annotated.record))
     assert [one["other_sentence"] for one in record["annotators"]] == [0, 0]
 
@@ -222,7 +222,7 @@ def test_halves_of_characters(tmp_path: Path) -> None:
     path = written(tmp_path, [example(0, "stad", "x")])
     join_labels(path, [tmp_path / "export.json"], tmp_path / "labelled.parquet")
     assert read_examples(tmp_path / "labelled.parquet")["label:\ufffd"].to_pylist() == [1]
-    written_record = (tmp_path / "labelled.agreement.json").read_text("utf-8")
+    written_record = (tmp_path / "labelled.parquet.agreement.json").read_text("utf-8")
     assert '"\ufffd"' in written_record  # not as an escape
     record = json.loads(written_record)
     assert [one["unknown_ids"] for one in record["annotators"]] == [["\ufffd"], []]

@@ -100,7 +100,7 @@ def test_without_room_for_the_report_no_table_is_written(folder: Path, invoke: I
     files = fill(folder / "files", a=set(), b=set())
     command = (*ANNOTATE, path, "--labels", *files, "--out", made / "labelled.csv")
     invoke.printed(*command)
-    table, report = made / "labelled.csv", made / "labelled.agreement.json"
+    table, report = made / "labelled.csv", made / "labelled.csv.agreement.json"
     size = report.stat().st_size
     assert size > table.stat().st_size
     table.write_bytes(b"old")

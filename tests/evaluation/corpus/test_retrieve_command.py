@@ -26,7 +26,7 @@ def rows(folder: Path, out: str = "out.jsonl") -> list[dict[str, Any]]:
 
 
 def record(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "out.retrieval.json").read_text())
+    found: dict[str, Any] = json.loads((folder / "out.jsonl.retrieval.json").read_text())
     return found
 
 

@@ -157,8 +157,9 @@ def test_lines_and_paragraphs(tmp_path: Path) -> None:
 
 def test_folders_and_equal_names(tmp_path: Path) -> None:
     """A folder is read without the files of earlier retrievals."""
-    retrieved = ("a/out.jsonl", "a/old.jsonl", "a/old.retrieval.json")
-    for name in ("a/x.txt", "b/x.txt", "a/.hidden/y.txt", "a/z.bin", *retrieved):
+    retrieved = ("a/out.jsonl", "a/new.jsonl", "a/new.jsonl.retrieval.json", "a/old.jsonl", "a/old.retrieval.json")
+    records = ("a/x.parquet.retrieval.json", "a/x.retrieval.json")
+    for name in ("a/x.txt", "b/x.txt", "a/.hidden/y.txt", "a/z.bin", *retrieved, *records):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     sources = find_sources([str(tmp_path / "a"), str(tmp_path / "a")], tmp_path / "a" / "out.jsonl")
