@@ -17,6 +17,7 @@ from holisticbias.output import write_file
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.grammar import distinct_name
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
@@ -130,7 +131,7 @@ def _is_local(model: ModelSignature) -> bool:
 
 def slug(name: str) -> str:
     """A name in lower-case letters, digits, dots and hyphens."""
-    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")
+    return distinct_name(name.lower(), "a-z0-9.", "-").strip("-.")
 
 
 def add_entries(entries: Sequence[RegistryEntry], folder: Path, published: Published) -> list[Path]:

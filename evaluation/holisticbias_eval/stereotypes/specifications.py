@@ -17,6 +17,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
+from holisticbias.terms.grammar import distinct_name
 from holisticbias.terms.specification_entries import Specification, is_stem, pronoun_form, pronoun_gender, wrong_forms
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import SpecificationError
@@ -189,7 +190,7 @@ def read_file(path: Path) -> tuple[Specification, ...]:
             raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
         if "specifications" in data:
             return SpecificationFile.model_validate(data).specifications
-        named = {"id": f"own.{_joined(path.stem, '-') or 'specification'}", "text": path.stem}
+        named = {"id": f"own.{distinct_name(path.stem.lower(), 'a-z0-9', '-') or 'specification'}", "text": path.stem}
         return (Specification.model_validate({**USERS, **named, **data}),)
 
     read = read_yaml(path, made_of, SpecificationError)
@@ -284,10 +285,5 @@ def _slot(pair: tuple[str | None, str | None]) -> dict[str, Any]:
 
 def key_of_name(name: str, by: str) -> str:
     """A name as a key, which begins with a letter."""
-    words = _joined(name, by)
+    words = distinct_name(name.lower(), "a-z0-9", by)
     return words if words[:1].isalpha() else f"x{by}{words}".rstrip(by)
-
-
-def _joined(name: str, by: str) -> str:
-    """A name in lower case, other characters replaced."""
-    return re.sub(r"[^a-z0-9]+", by, name.lower()).strip(by)

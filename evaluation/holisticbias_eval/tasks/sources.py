@@ -1,6 +1,5 @@
 """The source of a run, a release or a file in its place; the requests that a task makes of it, and the answers."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from holisticbias import build_release, open_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.grammar import distinct_name
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.model import ModelSignature
@@ -42,7 +42,8 @@ def sign_release(release: Release) -> ReleaseSignature:
 
 def file_name(name: str) -> str:
     """The name of a model or a part of a release as the name of a file."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"
+    short = Path(name).name if Path(name).exists() else name
+    return distinct_name(short, "A-Za-z0-9._-", "-").strip("-.") or "model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,13 @@ def test_a_model_that_a_mitigation_trained_is_asked_as_the_calibration_model_is(
     assert given.shipped() is SHIPPED[RESPONDER]
 
 
+def test_prompts_with_names_in_other_scripts_have_default_folders_of_their_own(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("речь.txt", "слова.txt", "人.txt")]
+    for path in files:
+        path.write_text("Hello.\n", "utf-8")
+    assert len({prepare_answers(None, None, {"prompts": str(path)}, QUIET).name for path in files}) == 3
+
+
 def test_the_prompts_of_a_collection_are_named_after_its_folder(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     pq.write_table(pa.table({"prompt": ["Hello."]}), tmp_path / "own" / COLLECTED)

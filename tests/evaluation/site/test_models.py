@@ -201,3 +201,4 @@ def test_the_figures_of_terms(run: Run) -> None:
 def test_the_name_of_a_model_in_an_address() -> None:
     expected = {"Org/Name, Q4": "org-name-q4", "compare": "compare", "模型": "c98e118e0a43", "../x": "x"}
     assert {name: model_key(name) for name in expected} == expected
+    assert len({model_key(name) for name in ("модель-1", "сеть-1", "1")}) == 3

@@ -103,6 +103,22 @@ def test_the_published_form(tmp_path: Path) -> None:
         read_specification(str(path))
 
 
+def test_names_in_other_scripts_have_ids_of_their_own(tmp_path: Path) -> None:
+    groups = {"Женщины": ["blick"], "Мужчины": ["wug"]}
+    attributes = {"科学": ["ferlic"], "艺术": ["mivish"]}
+    published = [{"name": name, "social_groups": groups, "attributes": attributes} for name in ("Наука", "Искусство")]
+    (tmp_path / "a.json").write_text(json.dumps(published), "utf-8")
+    needed = {key: OWN[key] for key in ("groups", "slots", "attributes")}
+    own = [tmp_path / name for name in ("职业.yaml", "爱好.yaml", "职业 2.yaml", "Café.yaml", "Cafe\u0301.yaml")]
+    for path in own:
+        path.write_text(yaml.safe_dump(needed), "utf-8")
+    found = read_specifications(map(str, (tmp_path / "a.json", *own[:4])))
+    assert len({specification.id for specification in found}) == 6
+    assert found[0].id == read_specifications([str(tmp_path / "a.json")])[0].id
+    assert len({group.name for group in found[0].groups}) == len({chosen.name for chosen in found[0].attributes}) == 2
+    assert found[5].id == read_specification(str(own[4])).id
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

@@ -1,5 +1,6 @@
 """English noun phrases: articles, the position of a term, and the slots of templates."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -39,6 +40,19 @@ def as_name(text: str, by: str) -> str:
     """The text as a part of a name: small ASCII letters without accents, and digits, with ``by`` between them."""
     plain = unicodedata.normalize("NFKD", text.replace("'", "")).encode("ascii", "ignore").decode().lower()
     return re.sub("[^a-z0-9]+", by, plain).strip(by)
+
+
+def distinct_name(text: str, kept: str, by: str) -> str:
+    """The ASCII characters ``kept`` of a text, with ``by`` between them; if letters are lost, a digest of it follows.
+
+    So names in other scripts do not become equal.
+    """
+    text = unicodedata.normalize("NFC", text)
+    name = re.sub(f"[^{kept}]+", by, text).strip(by)
+    if all(character.isascii() or unicodedata.category(character)[0] in "CPZ" for character in text):
+        return name
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return f"{name}{by}{digest[:12]}".lstrip(by)
 
 
 def capitalised(text: str) -> str:
