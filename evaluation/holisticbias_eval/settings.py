@@ -194,13 +194,8 @@ Uses = Mapping[str, Sequence[Use]]
 def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) -> S:
     """The settings of a kind from the values of all, ``without`` some that have their default.
 
-    Raises ``EvaluationError`` for a value that is not allowed, such as the empty text that a shell gives for a variable
-    that is not set.
+    Raises ``EvaluationError`` for a value that is not allowed.
     """
-    for name in kind.model_fields.keys() & values.keys() - kind.empties:
-        value = values[name]
-        if any(isinstance(one, str) and not one for one in (value if isinstance(value, list | tuple) else [value])):
-            raise EvaluationError(f"{flag_of(kind, name)} is empty: give a value, or leave it out")
     try:
         return kind.model_validate({n: values[n] for n in kind.model_fields if n in values and n not in without})
     except ValidationError as error:
@@ -227,7 +222,10 @@ def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str], release: ob
 
 
 def _refuse_unplain(values: Values, uses: Uses) -> None:
-    """Raise ``EvaluationError`` for an unknown setting, and for a value that is not a text, a number or a list."""
+    """Raise ``EvaluationError`` for an unknown setting, and for a value that is not a text, a number or a list.
+
+    Likewise for the empty text that a shell gives for a variable that is not set.
+    """
     kinds = {name: use.settings for found in uses.values() for use in found for name in use.names}
     for name, value in values.items():
         if name not in kinds:
@@ -236,6 +234,8 @@ def _refuse_unplain(values: Values, uses: Uses) -> None:
             if not isinstance(one, str | int | float | Path | date):
                 wanted = "a text, a number, the name of a file, or a list of them"
                 raise EvaluationError(f"{flag_of(kinds[name], name)}: it must be {wanted}, not {type(one).__name__}")
+            if one == "" and name not in kinds[name].empties:
+                raise EvaluationError(f"{flag_of(kinds[name], name)} is empty: give a value, or leave it out")
 
 
 def of_measures(recipe: Values, measures: Sequence[str], uses: Uses) -> dict[str, Any]:

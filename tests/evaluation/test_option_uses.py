@@ -267,6 +267,11 @@ def test_an_empty_setting_is_refused_as_option_and_in_python(
         assert sign(measure, release=inputs / "mini", **given) == f"{option} is empty: give a value, or leave it out"
 
 
+def test_an_empty_setting_is_refused_before_the_model_is_loaded(invoke: Invoke, tmp_path: Path) -> None:
+    refused = invoke.refused("evaluate", "--model", tmp_path / "none", "--store", "")
+    assert refused == "holisticbias: --store is empty: give a value, or leave it out\n"
+
+
 def test_an_empty_control_leaves_it_out(inputs: Path) -> None:
     assert not isinstance(sign("response_wording", release=inputs / "mini", control=""), str)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -99,8 +99,9 @@ def make_sentences(
             )
     form = _form(options)
     settings = options.requests.model_copy(update={"ask": form})
+    shots = _open_shots(settings)
     generator = _open_generator(model, form, options, display)
-    shots = _open_shots(settings, generator)
+    shots = _with_vectors(shots, generator)
     recorded = {**settings.recorded, **shots.settings, **generator.settings}
     record = _record("generated", generator.identity.name, specifications, recorded, options.judging)
     record = record.model_copy(update={"model": generator.identity})
@@ -184,24 +185,29 @@ def _open_generator(model: str | None, form: RequestForm, options: SentenceOptio
     return stored(generator, options.store, display.notice)
 
 
-def _open_shots(settings: RequestSettings, generator: Generator) -> Shots:
-    """The examples; raises ``EvaluationError`` if they are to be chosen and nothing gives terms vectors."""
+def _open_shots(settings: RequestSettings) -> Shots:
+    """The examples, with the word vectors of a file; raises ``EvaluationError`` if none are to be chosen by these."""
     file = SHOTS.read(settings.shots)
     nearest = settings.nearest if settings.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
     path = settings.vectors
-    if not nearest and path is not None:
-        raise EvaluationError("--vectors is for runs with --nearest: here it has no effect, so leave it out")
+    if path is None:
+        return Shots(file, nearest)
     if not nearest:
-        return Shots(file)
-    if path is not None:
-        digest = file_sha256(path) if path.is_file() else ""
-        return Shots(file, nearest, read_word_vectors(path), f"{path.name}, SHA-256 {digest}")
+        raise EvaluationError("--vectors is for runs with --nearest: here it has no effect, so leave it out")
+    digest = file_sha256(path) if path.is_file() else ""
+    return Shots(file, nearest, read_word_vectors(path), f"{path.name}, SHA-256 {digest}")
+
+
+def _with_vectors(shots: Shots, generator: Generator) -> Shots:
+    """The examples with vectors if some are to be chosen, by default the generator's; raises ``EvaluationError``."""
+    if not shots.nearest or shots.vectors is not None:
+        return shots
     if generator.vectors([]) is None:
         raise EvaluationError(
             "the generator has no embeddings to choose examples by: give word vectors with --vectors, "
             "or put all examples into each request with --nearest 0"
         )
-    return Shots(file, nearest, generator.vectors, _OWN_VECTORS)
+    return replace(shots, vectors=generator.vectors, about=_OWN_VECTORS)
 
 
 def _record(

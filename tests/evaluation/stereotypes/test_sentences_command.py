@@ -263,6 +263,11 @@ def test_a_local_generator_needs_no_server(invoke: Invoke, own: Path, tiny_gpt2:
     assert "--ask list is for --engine api" in invoke.refused(*local, "--ask", "list")
 
 
+def test_vectors_without_effect_are_refused_before_the_generator_is_loaded(invoke: Invoke, own: Path) -> None:
+    words = ("--specification", own, "--generator", own.parent / "none", "--vectors", own, "--out", own.parent / "out")
+    assert "--vectors is for runs with --nearest" in invoke.refused(*SENTENCES, *words)
+
+
 @pytest.mark.parametrize("name", ["calibration", "writer.calibration-control", "control"])
 def test_the_writer_is_the_default_for_its_specifications_by_any_name(invoke: Invoke, out: Path, name: str) -> None:
     error = invoke.refused(*SENTENCES, "--specification", name, "--shots", "none", "--no-store", "--out", out)
