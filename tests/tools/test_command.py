@@ -16,6 +16,7 @@ import click
 import pytest
 
 from holisticbias.commands import add, assess, export
+from holisticbias.errors import HolisticBiasError
 from holisticbias.questions.adding import KINDS
 from holisticbias.release.export import FORMATS
 from holisticbias.source.addresses import rule_link
@@ -233,6 +234,18 @@ def test_a_name_that_the_locale_cannot_hold(run: Run) -> None:
     done = run("show", "caf\u00e9", environment=given)
     said = "holisticbias: caf\\udcc3\\udca9 is not ascii, the encoding of the locale: set a UTF-8 one, LC_ALL=C.UTF-8\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+@pytest.mark.parametrize(("encoding", "is_said"), [("iso8859-1", True), ("utf-8", False)])
+def test_a_name_that_the_locale_misreads(
+    monkeypatch: pytest.MonkeyPatch, invoke: Invoke, encoding: str, is_said: bool
+) -> None:
+    """Arrow finds no such file: it reads names as UTF-8."""
+    error = HolisticBiasError("\u00d0.parquet cannot be read: No such file or directory")
+    monkeypatch.setattr("holisticbias.cli.holisticbias.main", Mock(side_effect=error))
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: encoding)
+    said = f"; names are read as {encoding}, the encoding of the locale: set a UTF-8 one, LC_ALL=C.UTF-8"
+    assert invoke("show", "x") == (2, "", f"holisticbias: {error}{said if is_said else ''}\n")
 
 
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:

@@ -160,5 +160,7 @@ def _show_warning(  # the arguments are those of ``warnings.showwarning``
 
 def _fail(message: str, code: int) -> int:
     one_line = " ".join(message.split())
+    if "No such file" in one_line and not one_line.isascii() and sys.getfilesystemencoding() != "utf-8":
+        one_line += f"; names are read as {_encoding_and_fix()}"  # Arrow reads them as UTF-8
     write(f"holisticbias: {one_line}", err=True)
     return code
