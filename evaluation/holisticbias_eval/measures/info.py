@@ -19,7 +19,8 @@ class Info:
 
     ``headline`` names the figure that is shown when runs are compared and
     results are listed, ``by`` its keys, and ``beside`` further figures that the
-    registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
+    registry keeps with it. ``items`` says what ``n`` of the headline counts.
+    ``better`` has the direction of figures by name; a figure that it leaves out has none.
     ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
     ``retention`` says that it is also of what a model keeps, which comes first among measures of quality.
     ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
@@ -37,6 +38,7 @@ class Info:
     headline: str
     by: tuple[str, ...] = ("axis",)
     beside: tuple[str, ...] = ()
+    items: str = "Items"
     better: Mapping[str, Better] = field(default_factory=dict)
     quality: bool = False
     retention: bool = False

@@ -63,7 +63,8 @@ def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
     """A chart and a table of several models in one measure on one release, models in the given order."""
     first = results[0]
     rows = {Column(result.key, result.model): result.rows() for result in results}
-    caption = f"{first.title}; in brackets the 95% interval"
+    has_interval = any(figure.interval for figures in rows.values() for figure in figures.values())
+    caption = f"{first.title}; in brackets the 95% interval" if has_interval else first.title
     note = not_beside(first.measure, [(result.model, result.signature) for result in results])
     table = beside_each_other("models", caption, first_column(first.info), rows, note)
     estimates = tuple(
@@ -107,7 +108,7 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
         ColumnOf("floor_interval", "Floor interval", lambda row: row[1].floor_interval, unit, interval=True),
         ColumnOf("p_value", "p", lambda row: row[1].p_value, "p_value"),
         *(_further(measured, name) for name in info.beside),
-        ColumnOf("n", "Items", lambda row: row[1].n, "count"),
+        ColumnOf("n", info.items, lambda row: row[1].n, "count"),
         ColumnOf("missing", "Missing", lambda row: row[1].missing or None, "count"),
     )
     return (

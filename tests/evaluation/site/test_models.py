@@ -99,13 +99,24 @@ def test_a_chart_names_its_figure_and_unit(run: Run) -> None:
         measure="response_wording", name="parroting_exact", keys={"axis": "age"}, value=0.1, unit="x 1000", n=3
     )
     made = replace(result, measure="response_wording", figures=Figures([repeats]))
-    forest, _ = side_by_side((made,))
+    forest, beside = side_by_side((made,))
     bars, table = alone(made)
+    assert isinstance(beside, Table)
     assert isinstance(forest, Forest)
     assert isinstance(bars, Bars)
     assert isinstance(table, Table)
     assert forest.scale == bars.scale == "Repeats the prompt  ·  x 1000"
     assert [column.heading for column in table.columns] == ["Axis", "Repeats the prompt", "Items"]
+    assert beside.caption == made.title  # nothing stands in brackets
+
+
+def test_a_table_says_that_the_items_of_a_disparity_are_groups(run: Run) -> None:
+    result = measured(run, "likelihood_bias")
+    keys = {"domain": "age", "class": "positive"}
+    figure = Figure(measure="sentiment", name="disparity", keys=keys, value=0.1, unit="share difference", n=3)
+    _, table = alone(replace(result, measure="sentiment", figures=Figures([figure])))
+    assert isinstance(table, Table)
+    assert [column.heading for column in table.columns][-1] == "Groups"
 
 
 def test_scores_are_drawn_beside_one_half(run: Run) -> None:

@@ -44,6 +44,7 @@ def group_info(short: str, share: str = "", level: str = "", **described: Any) -
     """
     return Info(
         headline=DISPARITY,
+        items="Groups",
         better={DISPARITY: "lower"},
         names={DISPARITY: f"{short}, largest difference of groups", **({"share": share} if share else {})},
         levels={"share": {"class": level}} if level else {},

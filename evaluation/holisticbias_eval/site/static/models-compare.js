@@ -52,7 +52,9 @@ const valuesTable = (first, second, rows, difference) => {
     if (difference) cells.push(make("td", {}, withInterval(difference.rows[label])));
     body.append(make("tr", {}, make("th", { scope: "row" }, label), ...cells));
   }
-  const caption = make("caption", {}, `${titled(first)}; in brackets the 95% interval`);
+  const shown = [...rows.flat(), ...Object.values(difference?.rows ?? {})];
+  const said = shown.some((row) => row?.interval) ? "; in brackets the 95% interval" : "";
+  const caption = make("caption", {}, `${titled(first)}${said}`);
   return scrolled(`${first.title}, table`, make("table", {}, caption, make("thead", {}, heading), body));
 };
 
@@ -72,7 +74,7 @@ const signatureTable = (first, second) => {
   return make("details", { class: "signed" }, summary, scrolled(`${first.title}, signatures`, table));
 };
 
-const READING = "Both values with their 95% intervals. This is not a test: whether intervals overlap does not say whether two models differ.";
+const READING = "Both values, with 95% intervals where the measure gives them. This is not a test: whether intervals overlap does not say whether two models differ.";
 const TESTED = "The difference is computed on the sentences that both runs have, with its 95% interval where the measure gives one; it is not corrected for the number of rows. A difference without an interval is not a test.";
 
 const section = (first, second, difference) => {
@@ -92,7 +94,7 @@ const section = (first, second, difference) => {
     { "aria-labelledby": id },
     make("h2", { id }, first.title),
     make("ul", { class: "plain" }, ...names),
-    make("figure", {}, make("figcaption", {}, `${titled(first)}: A filled circle, B open square, lines 95% intervals`), chart(first, rows)),
+    make("figure", {}, make("figcaption", {}, `${titled(first)}: A filled circle, B open square, lines 95% intervals, if any`), chart(first, rows)),
     valuesTable(first, second, rows, difference),
     make("p", { class: "how" }, difference ? TESTED : READING),
     make("p", { class: "how" }, make("strong", {}, "Limits: "), `${first.limits}.`),
