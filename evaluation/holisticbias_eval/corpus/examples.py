@@ -64,7 +64,7 @@ def _files_of_examples(path: Path) -> Sequence[published.PublishedFile]:
 
 def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
     rows = published.read_rows(file.path)
-    annotated, all_alike = "bias_phrase" in rows[0], 0 if "unbiased" in file.part else 1
+    annotated, all_alike = {"phrase", "bias_phrase"} <= rows[0].keys(), 0 if "unbiased" in file.part else 1
     name = published.column_among(rows, ("phrase",) if annotated else published.SENTENCES, file.path)
     for number, row in enumerate(rows):
         if text := row[name].strip():

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import CorpusError, TableError
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import CSV, open_table, refuse_repeated_columns, table_suffix
+from holisticbias_eval.tables.files import CSV, open_table, refuse_repeated_columns, table_stem, table_suffix
 
 PAPER = ("ID", "Target", "Attribute", "Sentence", "Label")
 """Columns of Zhao et al. 2024, table 7."""
@@ -100,14 +100,18 @@ def published_paths(path: Path) -> tuple[Path, ...]:
 def _by_name(path: Path) -> PublishedFile | None:
     """The file's dimension, group and part by its name, null if it is not a name of a published file."""
     for name in _NAMES:
-        if path.suffix.lower() == ".csv" and (match := name.fullmatch(path.stem)):
+        if table_suffix(path) == ".csv" and (match := name.fullmatch(table_stem(path))):
             return PublishedFile(path, match["dimension"], match["group"], match["part"])
     return None
 
 
 def files_of(path: Path) -> list[PublishedFile]:
-    """The file with this name, or the published files of a folder and of the folders in it, sorted by path."""
-    paths = sorted(p for p in path.rglob("*.csv") if p.is_file()) if path.is_dir() else [path]
+    """The file with this name, or the published files of a folder and of the folders in it, sorted by path.
+
+    Of a file and the same compressed, the first is taken.
+    """
+    paths = sorted(p for p in path.rglob("*.csv*") if p.is_file()) if path.is_dir() else [path]
+    paths = [*{p.with_name(table_stem(p)): p for p in reversed(paths)}.values()][::-1]
     files = [file for path in paths if (file := _by_name(path))]
     if not files and not path.is_dir():
         raise CorpusError(f"{path} is not a published file that is known: see docs/corpora.md")

@@ -98,7 +98,9 @@ def read_vectors(path: Path) -> tuple[list[str], Vectors]:
     """
     try:
         found = _binary(path) if path.suffix == _BINARY else _text(path)
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise EvaluationError(f"{path} is not UTF-8 text: unpack it, or save it in UTF-8") from error
+    except OSError as error:
         raise EvaluationError(f"{path} cannot be read as word vectors: {error}") from error
     words, vectors = found
     if not np.isfinite(vectors).all():

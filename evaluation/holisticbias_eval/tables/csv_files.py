@@ -30,8 +30,8 @@ class CsvFile:
 
     def __init__(self, path: Path, wanted: Sequence[str], *, latin_1: bool = False) -> None:
         self.path = path
-        self._may_be_latin_1 = latin_1
         start = _Stream(bounded_chunks(path)).read(_HEADER)
+        self._may_be_latin_1 = latin_1 and b"\0" not in start  # UTF-16 has these
         if len(start) == _HEADER and b"\n" not in start and b"\r" not in start:
             raise TableError(f"{path} has a header of over {_HEADER:,} bytes: keep the columns that are needed")
         text = start.decode("utf-8-sig", "replace")

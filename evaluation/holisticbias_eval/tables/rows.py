@@ -37,6 +37,8 @@ def read_json(path: Path, error: type[EvaluationError], remedy: str, largest: in
     try:
         with refuse_unreadable(path, error, remedy):
             return parse_json(require_file(path, largest).read_text("utf-8-sig"))
+    except UnicodeDecodeError as cause:
+        raise error(f"{path} is not UTF-8 text: unpack it, or save it in UTF-8; {remedy}") from cause
     except (ValueError, RecursionError) as cause:
         reason = in_one_line(cause)
         raise error(f"{path} is not JSON, or is truncated: {reason}; {remedy}") from cause

@@ -92,7 +92,7 @@ def _read_out(out: Path) -> Mapping[str, Any] | None:
     paths = [out] if out.is_file() else sorted(out.rglob("*.json"), key=lambda p: p.stat().st_mtime, reverse=True)
     for path in paths:
         if path.is_file() and path.stat().st_size <= _LARGEST:
-            found = _as_object(path.read_text("utf-8", "replace"))
+            found = _as_object(path.read_text("utf-8-sig", "replace"))
             if found is not None and any(True for _ in reported(found)):
                 return found
     return None

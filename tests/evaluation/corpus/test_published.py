@@ -124,6 +124,27 @@ def test_perplexities(tmp_path: Path) -> None:
         ]
 
 
+def test_compressed_files(tmp_path: Path) -> None:
+    """A file that stands beside the same compressed is read once."""
+    paths = [reddit(tmp_path, "race", group, "biased_test_reduced", OWN) for group in ("blicket", "stad")]
+    expected = read_group_perplexities(tmp_path)
+    packed = [path.with_name(f"{path.name}.gz") for path in paths]
+    for path, other in zip(paths, packed, strict=True):
+        other.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_group_perplexities(tmp_path) == expected
+    for path in paths:
+        path.unlink()
+    assert read_group_perplexities(tmp_path) == read_group_perplexities(packed[0]) == expected
+    assert read_examples(packed[0])["label"].to_pylist() == [1, 1]
+
+
+def test_utf16_is_not_latin_1(tmp_path: Path) -> None:
+    path = reddit(tmp_path, "race", "blicket", "processed_phrase_annotated", ANNOTATED, "utf-16")
+    for source in (path, tmp_path):
+        with pytest.raises(TableError, match=r"annotated\.csv:1: it is not UTF-8 text"):
+            read_examples(source)
+
+
 def test_test_sets_without_perplexities(tmp_path: Path) -> None:
     for group in ("blicket", "stad", "elm"):
         (tmp_path / f"age_{group}_test.csv").write_text(f",replaced_sentence\n0,a {group}\n1,the {group}\n", "utf-8")

@@ -1,5 +1,6 @@
 """Hard debiasing on vectors with a known answer, and the files of vectors."""
 
+import gzip
 import json
 import struct
 from pathlib import Path
@@ -67,8 +68,12 @@ def test_the_command_writes_a_file_that_the_measure_reads(tmp_path: Path) -> Non
     result = CliRunner().invoke(command, [str(tmp_path / "none.bin"), *options, "--out", str(tmp_path / "d.yaml")])
     assert result.exit_code == 1
     assert "cannot be read as word vectors" in result.output
-    for wrong, message in (("{}", "not a JSON list of pairs"), ("", "pairs.json is not JSON")):
-        files["pairs"].write_text(wrong, "utf-8")
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress((tmp_path / "a.txt").read_bytes()))
+    result = CliRunner().invoke(command, [str(tmp_path / "a.txt.gz"), *options, "--out", str(tmp_path / "d.yaml")])
+    assert "a.txt.gz is not UTF-8 text: unpack it" in result.output
+    packed, unpacked = gzip.compress(b"[]"), "pairs.json is not UTF-8 text: unpack it"
+    for wrong, message in ((b"{}", "not a JSON list of pairs"), (b"", "pairs.json is not JSON"), (packed, unpacked)):
+        files["pairs"].write_bytes(wrong)
         result = CliRunner().invoke(command, [str(tmp_path / "a.txt"), *options, "--out", str(tmp_path / "d.yaml")])
         assert (result.exit_code, message in result.output) == (1, True), result.output
     assert not (tmp_path / "d.yaml").exists()

@@ -51,14 +51,15 @@ def test_the_last_line_is_read_and_no_shell_runs(tmp_path: Path) -> None:
     assert not target.exists()
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("place", ["sys.argv[2]", "sys.argv[2] + '/deep/results_1.json'"])
-def test_a_file_or_folder_is_read(tmp_path: Path, place: str) -> None:
+def test_a_file_or_folder_is_read(tmp_path: Path, place: str, encoding: str) -> None:
     script = tmp_path / "harness.py"
     script.write_text(
         "import sys, json, pathlib\n"
         f"path = pathlib.Path({place})\n"
         "path.parent.mkdir(parents=True, exist_ok=True)\n"
-        f"path.write_text(json.dumps({HARNESS!r}))\n"
+        f"path.write_text(json.dumps({HARNESS!r}), {encoding!r})\n"
         "print('done')\n",
         "utf-8",
     )
