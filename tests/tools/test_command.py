@@ -199,6 +199,15 @@ def test_an_output_that_nobody_reads_or_that_is_full(root: Path) -> None:
         assert (done.returncode, done.stderr) == (code, errors)
 
 
+@pytest.mark.parametrize("words", [["show", "unknown"], ["unknown"]])
+def test_the_exit_code_of_an_error_that_nobody_reads(root: Path, words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*COMMAND, *words], cwd=root, stdout=subprocess.PIPE, stderr=writer, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
 def test_closed_input_and_output(root: Path) -> None:
     closed = ["sh", "-c", 'exec "$@" <&- >&-', "sh", *COMMAND, "add"]
     done = subprocess.run(closed, cwd=root, capture_output=True, text=True, check=False)

@@ -4,6 +4,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from io import StringIO, TextIOWrapper
@@ -104,8 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         shown = StringIO()
         error.show(file=shown)
-        write(shown.getvalue(), err=True, nl=False)
-        return error.exit_code
+        return _say(shown.getvalue().removesuffix("\n"), error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         stopped = error.__cause__ if isinstance(error, click.Abort) else error
         kept = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
@@ -162,5 +162,11 @@ def _fail(message: str, code: int) -> int:
     one_line = " ".join(message.split())
     if "No such file" in one_line and not one_line.isascii() and sys.getfilesystemencoding() != "utf-8":
         one_line += f"; names are read as {_encoding_and_fix()}"  # Arrow reads them as UTF-8
-    write(f"holisticbias: {one_line}", err=True)
+    return _say(f"holisticbias: {one_line}", code)
+
+
+def _say(message: str, code: int) -> int:
+    """Print a message and return the exit code, also if nobody can read the message."""
+    with suppress(OSError):
+        write(message, err=True)
     return code
