@@ -69,7 +69,7 @@ def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
     for number, row in enumerate(rows):
         if text := row[name].strip():
             yield {
-                "id": f"{file.path.stem}:{number}",
+                "id": f"{table_stem(file.path)}:{number}",
                 "dimension": file.dimension,
                 "group": file.group,
                 "text": text,

@@ -26,6 +26,7 @@ from holisticbias_eval.stereotypes.specifications import (
     read_specifications,
     refuse_without_stereotype,
 )
+from holisticbias_eval.tables.files import table_stem
 
 RECORD = "pairs.json"
 _is_pairs = holds(RECORD)
@@ -51,7 +52,7 @@ def make_pairs(
         if settings.mode == "published":
             published = published_pairs(sentences, specifications)
             pairs += (pair for _, pair in published)
-            files[f"{source.stem}_pairs.csv"] = pairs_csv(published).encode()
+            files[f"{table_stem(source)}_pairs.csv"] = pairs_csv(published).encode()
             advance(len(sentences))
         else:
             pairs += grammatical_pairs(sentences, specifications, advance)

@@ -132,10 +132,13 @@ def test_compressed_files(tmp_path: Path) -> None:
     for path, other in zip(paths, packed, strict=True):
         other.write_bytes(gzip.compress(path.read_bytes()))
     assert read_group_perplexities(tmp_path) == expected
+    plain = read_examples(paths[0])
     for path in paths:
         path.unlink()
     assert read_group_perplexities(tmp_path) == read_group_perplexities(packed[0]) == expected
-    assert read_examples(packed[0])["label"].to_pylist() == [1, 1]
+    packed_examples = read_examples(packed[0])
+    assert packed_examples["id"] == plain["id"]
+    assert packed_examples["label"].to_pylist() == [1, 1]
 
 
 def test_utf16_is_not_latin_1(tmp_path: Path) -> None:

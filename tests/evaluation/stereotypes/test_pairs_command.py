@@ -1,5 +1,6 @@
 """``holisticbias stereotypes pairs`` and ``holisticbias stereotypes specifications`` from the command line."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,13 @@ def test_published_files_are_paired_in_both_modes(tmp_path: Path, invoke: Invoke
         f"0,{name},math,the [MASK] likes math.,man,woman,stereotype,anti-stereotype,,,0,0,0,0,0,0,0,0,0,0",
         f'2,{name},poetry,poetry is [MASK],his,hers,anti-stereotype,stereotype,1.0,"3, 10",0,0,1,0,0,0,0,0,0,1',
     ]
+
+
+def test_the_published_pairs_of_a_compressed_file_have_its_name(tmp_path: Path, invoke: Invoke) -> None:
+    (tmp_path / "gen.csv.gz").write_bytes(gzip.compress(PUBLISHED.encode()))
+    out, options = tmp_path / "out", ("--mode", "published", "--no-templates")
+    invoke.printed("stereotypes", "pairs", "--sentences", tmp_path / "gen.csv.gz", *options, "--out", out)
+    assert (out / "gen_pairs.csv").is_file()
 
 
 def test_a_folder_of_sentences_is_read(tmp_path: Path, invoke: Invoke) -> None:
