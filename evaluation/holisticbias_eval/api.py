@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holisticbias.errors import system_errors_as
+from holisticbias_eval.calls import public_call
 from holisticbias_eval.errors import EvaluationError, RunError
 
 if TYPE_CHECKING:  # importing this module takes no time: each function imports what it needs
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # importing this module takes no time: each function imports 
     from holisticbias_eval.tasks.sources import ReleaseSource
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def evaluate(
     model: str | Path | tuple[Any, Any] | None = None,
     release: str | Path | Release | None = None,
@@ -70,7 +70,7 @@ def evaluate(
     return ModelRun(run.result, restored(run.answers), run.tables)
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def open_run(folder: str | Path) -> ModelRun:
     """Read the run in a folder; raises ``RunError`` if it is damaged."""
     from holisticbias_eval.api_results import ModelRun
@@ -79,7 +79,7 @@ def open_run(folder: str | Path) -> ModelRun:
     return ModelRun(run.result, run.answers, run.tables)
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool = True, **settings: Any) -> Measurement:
     """Measure a user's table of scores, responses or texts: a file, an Arrow table, or a pandas or polars data frame.
 
@@ -98,7 +98,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     return Measurement(found.measurement.model_copy(update=of_file), found.tables, found.view, found.sections)
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def generate(
     model: str | Path | tuple[Any, Any] | None = None,
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
@@ -135,7 +135,7 @@ def generate(
     return ModelResponses(responses, generation.model_copy(update=of_file))
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def classify(
     texts: str | Path | Sequence[str] | pa.Table | Frame,
     classifier: str | Path,
@@ -161,7 +161,7 @@ def classify(
         return classify_table(Path(name), values, _display(progress)).table
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def mitigate(
     method: str | Sequence[str],
     model: str | Path | None = None,
@@ -202,7 +202,7 @@ def mitigate(
     return MitigatedModels(made.models, made.shown, made.page)
 
 
-@system_errors_as(EvaluationError)
+@public_call()
 def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
     """Compare the second run with the first, each a run or its folder.
 

@@ -1,10 +1,12 @@
 """The public functions give what the commands write, and notebooks show it."""
 
+import logging
 from collections import UserList
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -189,6 +191,36 @@ def test_threads_are_given_what_one_thread_is(tiny_gpt2: Path, mini_release_fold
             assert run.answers.equals(alone.answers)
             assert run.result == alone.result
     assert torch.get_default_dtype() == precision
+
+
+def messages() -> list[object]:
+    """What the libraries that load models log and show."""
+    import transformers
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled
+
+    shown = transformers.utils.logging.is_progress_bar_enabled(), are_progress_bars_disabled()
+    return [*shown, *(logging.getLogger(name).level for name in ("accelerate", "huggingface_hub", "transformers"))]
+
+
+def test_the_messages_of_libraries_are_as_before(tiny_gpt2: Path, tmp_path: Path) -> None:
+    import transformers
+
+    damaged = copytree(tiny_gpt2, tmp_path / "damaged")
+    (damaged / "model.safetensors").write_bytes(b"")
+
+    def asked(model: Path) -> object:
+        return hbe.generate(model, ["Hi!"], decoding="greedy", continuation="{prompt}", progress=False, no_store=True)
+
+    transformers.utils.logging.set_verbosity_info()
+    transformers.utils.logging.enable_progress_bar()
+    before = messages()
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(asked, [tiny_gpt2, tiny_gpt2]))
+    assert messages() == before
+    with pytest.raises(ModelError, match="the model cannot be loaded"):
+        asked(damaged)
+    assert messages() == before
+    transformers.utils.logging.set_verbosity_warning()
 
 
 @pytest.mark.parametrize(

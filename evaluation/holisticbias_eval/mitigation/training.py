@@ -2,7 +2,6 @@
 
 import errno
 import json
-import logging
 import re
 import shutil
 import warnings
@@ -206,8 +205,7 @@ def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the messages and warnings of accelerate and torch: the display says what is done."""
-    logging.getLogger("accelerate").setLevel(logging.ERROR)
+    """Without the warnings of accelerate and torch: the display says what is done."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

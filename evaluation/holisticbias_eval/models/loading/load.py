@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import logging
 import re
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stderr
@@ -14,6 +13,7 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from holisticbias.errors import in_one_line
+from holisticbias_eval.calls import errors_alone
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.running import ALONE
@@ -94,10 +94,7 @@ def load_model(name: str, auto_class: str, revision: str | None = None) -> Loade
 
 def _load_weights(name: str, auto_class: str, source: ModelFiles, dtype: str) -> Any:
     import transformers
-    from transformers.utils import logging as transformers_logging
 
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
     only = {} if source.file else {"use_safetensors": True}
     auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **only, **source.options}
     with (
@@ -163,7 +160,7 @@ def _refuse_broken(name: str, model: Any, tokens: int) -> None:
 
 
 def _load(name: str, what: str, load: Any) -> Any:
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
+    errors_alone()
     try:
         with ALONE:
             return load()
