@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holisticbias_eval.calls import public_call
 from holisticbias_eval.errors import EvaluationError, RunError
+from holisticbias_eval.models.loading.calls import public_call
 
 if TYPE_CHECKING:  # importing this module takes no time: each function imports what it needs
     import pyarrow as pa
@@ -187,7 +187,7 @@ def mitigate(
     folder holds another mitigation, unless ``overwrite``.
     """
     from holisticbias.errors import OutputError
-    from holisticbias.inputs import path_of, texts_of
+    from holisticbias.inputs import flag_of, path_of, texts_of
     from holisticbias_eval.api_results import MitigatedModels
     from holisticbias_eval.mitigation.run import mitigate as train_models
     from holisticbias_eval.mitigation.run import mitigation_uses
@@ -196,9 +196,9 @@ def mitigate(
     names, values = texts_of("method", method, EvaluationError, some=True), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
-    folder = path_of("out", out, OutputError)
+    folder, replace = path_of("out", out, OutputError), flag_of("overwrite", overwrite, OutputError)
     with _alone(values):
-        made = train_models(names, base, of_release, values, folder, display=_display(progress), overwrite=overwrite)
+        made = train_models(names, base, of_release, values, folder, display=_display(progress), overwrite=replace)
     return MitigatedModels(made.models, made.shown, made.page)
 
 
@@ -254,7 +254,8 @@ def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list
     """Arguments that are given, or else those of a recipe; and the settings of the recipe."""
     from holisticbias_eval.results.recipes import read_recipe
 
-    found = {} if recipe is None else dict(read_recipe(str(recipe), uses))
+    file = _name_of("recipe", recipe, "a name or a file")
+    found = {} if file is None else dict(read_recipe(file, uses))
     of_recipe = {name: found.pop(name, None) for name in given}
     return [of_recipe[name] if value is None else value for name, value in given.items()], found
 
@@ -293,6 +294,7 @@ def _alone(values: Mapping[str, Any]) -> AbstractContextManager[object]:
 def _display(progress: bool) -> Display:
     from rich.console import Console
 
+    from holisticbias.inputs import flag_of
     from holisticbias_eval.progress import Display
 
-    return Display(Console(stderr=True, quiet=not progress))
+    return Display(Console(stderr=True, quiet=not flag_of("progress", progress, EvaluationError)))

@@ -34,6 +34,14 @@ WRONG: Any = 3
 SCALAR: Any = np.array("axis=age")
 LONG = f"{'x' * 300}.csv"
 Kind = Enum("Kind", "ONE")
+ARRAY: Any = np.array([1, 2])
+ENDLESS = list[object]()
+ENDLESS.append(ENDLESS)
+ENDLESS_ARRAY = np.empty(1, object)
+ENDLESS_ARRAY[0] = ENDLESS_ARRAY
+DEEP: Any = []
+for _ in range(5000):
+    DEEP = [DEEP]
 TEXTS = pd.DataFrame({"text": ["A good day.", "A bad day."], "group": ["women", "men"]})
 
 
@@ -194,7 +202,7 @@ def test_threads_are_given_what_one_thread_is(tiny_gpt2: Path, mini_release_fold
 
 
 def messages() -> list[object]:
-    """What the libraries that load models log and show."""
+    """The levels of logging and the progress bars of the libraries that load models."""
     import transformers
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled
 
@@ -226,6 +234,16 @@ def test_the_messages_of_libraries_are_as_before(tiny_gpt2: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (
+            lambda: hbe.measure("sentiment", TEXTS, progress=ARRAY),
+            EvaluationError,
+            "progress: .* True or False",
+        ),
+        (lambda: hbe.mitigate("lmd", out="out", overwrite=ARRAY), OutputError, "overwrite: .* True or False, not nd"),
+        (lambda: hbe.classify(ENDLESS, "vader"), TableError, "the table: row 1 cannot .* JSON: Circular reference"),
+        (lambda: hbe.classify(ENDLESS_ARRAY, "vader"), TableError, "row 1 cannot .* JSON: Circular reference"),
+        (lambda: hbe.evaluate(measures=DEEP), EvaluationError, "measures: it must be a text, or a list"),
+        (lambda: hbe.evaluate(recipe=TEXTS), EvaluationError, "recipe: it must be a name or a file, not DataFrame"),
         (lambda: hbe.evaluate(WRONG), EvaluationError, r"model: it must be .* not int"),
         (lambda: hbe.evaluate(("tokenizer", "model")), EvaluationError, r"model: it must be .* not tuple"),
         (lambda: hbe.evaluate(release=WRONG), EvaluationError, r"release: it must be .* not int"),
@@ -314,6 +332,15 @@ def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: 
     assert repr(of_frame) == "<Measurement: Median perplexities of the table>"
     with pytest.raises(EvaluationError, match="there is no measure 'median'; close to it: medians; "):
         hbe.measure("median", make(PERPLEXITIES), progress=False)
+
+
+@pytest.mark.parametrize("other", [[1, 2], [True, 1]])
+def test_an_array_in_a_cell_is_a_list(other: list[object]) -> None:
+    """Parquet gives lists to pandas as arrays."""
+    forms = [np.array(["wugs", "daxes"]), None]
+    frame = TEXTS.assign(forms=forms, other=pd.Series(other, dtype=object))
+    read = hbe.measure("sentiment", frame, progress=False).tables["texts"]
+    assert read["forms"].to_pylist() == [["wugs", "daxes"], []]
 
 
 def test_rows_may_lack_a_key() -> None:

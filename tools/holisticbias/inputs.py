@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import re
+import reprlib
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -49,6 +50,13 @@ def holds(name: str) -> Callable[[Path], bool]:
     return lambda folder: (folder / name).is_file()
 
 
+def flag_of(argument: str, value: object, error: type[HolisticBiasError]) -> bool:
+    """Whether a caller gives True, or 1, not False or 0; raises ``error`` for anything else."""
+    if isinstance(value, int) or type(value).__name__ in ("bool", "bool_"):  # numpy has its own
+        return bool(value)
+    raise error(f"{argument}: it must be True or False, not {type(value).__name__}")
+
+
 def whole_text(text: str) -> str:
     """The text with U+FFFD in place of half a character, which no file can hold."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -68,7 +76,7 @@ def texts_of(argument: str, value: object, error: type[HolisticBiasError], *, so
     except TypeError:  # an array without a dimension says that it can be iterated over
         texts = (value,)
     if (some and not texts) or not all(isinstance(text, str) for text in texts):
-        raise error(f"{argument}: it must be a text, or a list of texts, not {in_one_line(repr(value))}")
+        raise error(f"{argument}: it must be a text, or a list of texts, not {in_one_line(reprlib.repr(value))}")
     found = cast(tuple[str, ...], texts)
     for text in found:
         refuse_broken(argument, text, error)

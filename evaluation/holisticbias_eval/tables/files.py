@@ -24,7 +24,7 @@ Columns = Sequence[str]
 CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
 _FORMS = ".csv, .jsonl, .json or .parquet"
 _MOST_COLUMNS = 10_000
-_LEVELS = 32
+LEVELS = 32
 _SPARE_CELLS, _CELLS_PER_BYTE = 64_000_000, 50
 
 
@@ -182,7 +182,7 @@ def mixes_flags(cells: Iterable[Any]) -> bool:
     return len(kinds) > 1 and not kinds.isdisjoint(("bool", "bool_"))
 
 
-def _fits_parquet(kind: pa.DataType, levels: int = _LEVELS) -> bool:
+def _fits_parquet(kind: pa.DataType, levels: int = LEVELS) -> bool:
     """Whether no object is without keys, and lists and objects stand in each other at most so deep."""
     inner = [kind.field(i).type for i in range(kind.num_fields)]
     is_empty = pa.types.is_struct(kind) and not inner

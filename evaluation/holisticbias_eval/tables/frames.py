@@ -7,15 +7,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.inputs import path_of
 from holisticbias_eval.errors import EvaluationError, TableError
-from holisticbias_eval.tables.files import mixes_flags, refuse_repeated_columns
+from holisticbias_eval.tables.files import LEVELS, mixes_flags, refuse_repeated_columns
 
 LABEL = "the table"
 """The name of a table that is not a file."""
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 
 
 @contextmanager
@@ -61,7 +63,7 @@ def _arrow_of(table: Any, column: str) -> pa.Table:
         rows = _list_rows(table, column)
         names = dict.fromkeys(name for row in rows for name in row) or {column: None}
         columns = {name: [row.get(name) for row in rows] for name in names}
-        _refuse_mixed(columns.values())
+        _refuse_unread(columns.values())
         return _without_extensions(pa.table(columns))
     if not hasattr(type(table), "__arrow_c_stream__") or not hasattr(type(table), "columns"):
         wanted = "a file, a list, a column, or a pandas, polars or Arrow table"
@@ -70,7 +72,7 @@ def _arrow_of(table: Any, column: str) -> pa.Table:
         if "Object" in map(str, getattr(table, "dtypes", ())):  # polars gives the addresses of Python objects to Arrow
             raise pa.ArrowInvalid("a column of Python objects")
         return _without_extensions(pa.table(table))
-    _refuse_mixed(cells for _, cells in table.items() if cells.dtype == object)
+    _refuse_unread(cells for _, cells in table.items() if cells.dtype == object)
     return _without_extensions(pa.Table.from_pandas(table, preserve_index=False))
 
 
@@ -81,9 +83,19 @@ def _without_extensions(table: pa.Table) -> pa.Table:
     return table
 
 
-def _refuse_mixed(columns: Iterable[Iterable[Any]]) -> None:
-    if any(map(mixes_flags, columns)):
-        raise pa.ArrowInvalid("true or false among other values")
+def _refuse_unread(columns: Iterable[Iterable[Any]]) -> None:
+    """Raise ``pa.ArrowInvalid`` for cells that Arrow reads as other values, or that end the process when it does."""
+    for cells in columns:
+        if mixes_flags(cells):
+            raise pa.ArrowInvalid("true or false among other values")
+        if any(map(_is_deep, cells)):
+            raise pa.ArrowInvalid("too many lists in each other")
+
+
+def _is_deep(cell: Any, levels: int = LEVELS) -> bool:
+    """Whether lists and objects stand in each other deeper than is read from a file, such as a list in itself."""
+    inner = cell.values() if isinstance(cell, dict) else cell if isinstance(cell, _LISTS) else ()
+    return not levels or any(_is_deep(one, levels - 1) for one in inner)
 
 
 def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
@@ -105,6 +117,11 @@ def _list_rows(rows: list[Any], column: str) -> list[Mapping[Any, Any]]:
 
 def _line(row: Mapping[Any, Any], number: int) -> str:
     try:
-        return json.dumps({str(name): cell for name, cell in row.items()}, default=str) + "\n"
+        return json.dumps({str(name): cell for name, cell in row.items()}, default=_plain) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise TableError(f"{LABEL}: row {number} cannot be written as JSON: {error}") from error
+
+
+def _plain(cell: Any) -> Any:
+    """An array as a list, as Arrow reads it, and any other value that JSON lacks as text."""
+    return cell.tolist() if isinstance(cell, np.ndarray) else str(cell)

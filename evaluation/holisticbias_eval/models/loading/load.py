@@ -13,9 +13,9 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from holisticbias.errors import in_one_line
-from holisticbias_eval.calls import errors_alone
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.loading.calls import errors_alone
 from holisticbias_eval.models.loading.running import ALONE
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tokenizer_digest, tried

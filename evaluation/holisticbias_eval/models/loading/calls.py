@@ -33,7 +33,7 @@ def public_call() -> Iterator[None]:
 
 
 def errors_alone() -> None:
-    """Let the libraries that load and train models log errors alone, and show no progress of their own."""
+    """Let the libraries that load and train models log errors alone, and show no progress bars."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
     from transformers.utils import logging as of_transformers
 
