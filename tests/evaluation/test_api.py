@@ -29,6 +29,7 @@ from holisticbias_eval.results.gains import Gain
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 from known import known
+from tiny_models import saved, tiny_model, tiny_tokenizer
 
 WRONG: Any = 3
 SCALAR: Any = np.array("axis=age")
@@ -187,6 +188,16 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
     loaded[0].transformer.h[0].register_forward_pre_hook(lambda _, given: (given[0] / 2, *given[1:]))
     altered = hbe.evaluate(loaded, mini_release_folder, "medians", progress=False, store=tmp_path)
     assert altered.answers["nll"].to_pylist() != of_model.answers["nll"].to_pylist()
+
+
+def test_a_loaded_model_is_rounded_as_its_folder(mini_release_folder: Path, tmp_path: Path) -> None:
+    """The frequencies of Llama's positions stay float32."""
+    model, tokenizer = tiny_model("llama"), tiny_tokenizer()
+    of_folder, of_model = (
+        hbe.evaluate(asked, mini_release_folder, "medians", dtype="bfloat16", progress=False, no_store=True).answers
+        for asked in (saved(tmp_path, model, tokenizer), (model, tokenizer))
+    )
+    assert of_model["nll"].to_pylist() == pytest.approx(of_folder["nll"].to_pylist(), rel=1e-7)
 
 
 def test_threads_are_given_what_one_thread_is(tiny_gpt2: Path, mini_release_folder: Path) -> None:

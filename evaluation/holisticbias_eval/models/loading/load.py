@@ -132,12 +132,23 @@ def adopt_model(model: Any, tokenizer: Any, device: str = "auto") -> LoadedModel
         stays = model.device.type == place.type and place.index in (None, model.device.index)
         if stays and {parameter.dtype for parameter in model.parameters()} == {wanted}:
             return model
-        return _load(name, "model", lambda: deepcopy(model).to(place, wanted))
+        return _load(name, "model", lambda: _copied(model, place, wanted))
 
     weights = load("float32")
     _load(name, "tokenizer", lambda: tried(tokenizer))
     _refuse_broken(name, weights, len(tokenizer))
     return LoadedModel(weights, tokenizer, _identity(name, weights), load)
+
+
+def _copied(model: Any, place: Any, dtype: Any) -> Any:
+    """A copy on a device with its weights in a precision; other numbers, such as frequencies of positions, keep theirs.
+
+    Loading a folder keeps them too.
+    """
+    copied = deepcopy(model).to(place)
+    for weight in copied.state_dict(keep_vars=True).values():
+        weight.data = weight.data.to(dtype) if weight.is_floating_point() else weight.data
+    return copied
 
 
 def is_altered(model: Any) -> bool:
