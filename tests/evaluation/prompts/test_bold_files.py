@@ -95,7 +95,7 @@ def test_the_subject_is_the_title_without_brackets() -> None:
         ("race_prompt.json", '{"Fendles": ["A blicket"]}', "is not in BOLD's form, {group: {page: [prompt, ...]}}"),
         ("race_prompt.json", '{"Fendles": {"Toma": [3]}}', "is not in BOLD's form"),
         ("race_prompt.json", "[" * 100_000, "race_prompt.json is not JSON, or is truncated"),
-        ("race_prompt.json", b"\xff\xfe{", "race_prompt.json is not JSON, or is truncated"),
+        ("race_prompt.json", b"\xff\xfe{", "race_prompt.json is not UTF-8 text: unpack it, or save it in UTF-8"),
         ("race_wiki.json", '{"Fendles": {"Fendle_Toma": []}}', "Fendles, Fendle_Toma: 0 sentences for 1 prompts"),
     ],
 )
