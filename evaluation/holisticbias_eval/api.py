@@ -187,7 +187,7 @@ def mitigate(
     folder holds another mitigation, unless ``overwrite``.
     """
     from holisticbias.errors import OutputError
-    from holisticbias.inputs import flag_of, path_of, texts_of
+    from holisticbias.inputs import path_of, texts_of, truth_of
     from holisticbias_eval.api_results import MitigatedModels
     from holisticbias_eval.mitigation.run import mitigate as train_models
     from holisticbias_eval.mitigation.run import mitigation_uses
@@ -196,7 +196,7 @@ def mitigate(
     names, values = texts_of("method", method, EvaluationError, some=True), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
     of_release = _name_of("release", release, "a version or a folder")
-    folder, replace = path_of("out", out, OutputError), flag_of("overwrite", overwrite, OutputError)
+    folder, replace = path_of("out", out, OutputError), truth_of("overwrite", overwrite, OutputError)
     with _alone(values):
         made = train_models(names, base, of_release, values, folder, display=_display(progress), overwrite=replace)
     return MitigatedModels(made.models, made.shown, made.page)
@@ -294,7 +294,7 @@ def _alone(values: Mapping[str, Any]) -> AbstractContextManager[object]:
 def _display(progress: bool) -> Display:
     from rich.console import Console
 
-    from holisticbias.inputs import flag_of
+    from holisticbias.inputs import truth_of
     from holisticbias_eval.progress import Display
 
-    return Display(Console(stderr=True, quiet=not flag_of("progress", progress, EvaluationError)))
+    return Display(Console(stderr=True, quiet=not truth_of("progress", progress, EvaluationError)))

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.errors import OutputError
-from holisticbias.inputs import flag_of, path_of
+from holisticbias.inputs import path_of, truth_of
 from holisticbias.output import new_folder
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
@@ -162,7 +162,7 @@ class ModelRun(WithReport, Run):
 
         Raises ``RunError`` if the folder holds another run, unless ``overwrite``.
         """
-        replace = flag_of("overwrite", overwrite, OutputError)
+        replace = truth_of("overwrite", overwrite, OutputError)
 
         def may(old: Path) -> bool:
             return may_replace(old, self.result.signature, overwrite=replace)

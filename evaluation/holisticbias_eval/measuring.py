@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import file_sha256, files_sha256, holds
+from holisticbias.inputs import file_sha256, files_sha256, has_file
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.corpus.published import is_published, published_paths
@@ -38,7 +38,7 @@ from holisticbias_eval.tasks.text_reading import find_text_reading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 MEASUREMENT = "measurement.json"
-is_measurement = holds(MEASUREMENT)
+is_measurement = has_file(MEASUREMENT)
 """Whether a folder holds the figures of a table, which others may replace."""
 Found = tuple[pa.Table, Mapping[str, str], Measured]
 """The table that was measured, the parameters of the measure, and what it gives."""

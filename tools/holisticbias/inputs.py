@@ -45,12 +45,12 @@ def path_of(argument: str, value: object, error: type[HolisticBiasError]) -> Pat
     return Path(value)
 
 
-def holds(name: str) -> Callable[[Path], bool]:
+def has_file(name: str) -> Callable[[Path], bool]:
     """A test of whether a folder holds the file by which a command knows the folders that it wrote."""
     return lambda folder: (folder / name).is_file()
 
 
-def flag_of(argument: str, value: object, error: type[HolisticBiasError]) -> bool:
+def truth_of(argument: str, value: object, error: type[HolisticBiasError]) -> bool:
     """Whether a caller gives True, or 1, not False or 0; raises ``error`` for anything else."""
     if isinstance(value, int) or type(value).__name__ in ("bool", "bool_"):  # numpy has its own
         return bool(value)

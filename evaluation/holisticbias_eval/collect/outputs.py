@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import holds
+from holisticbias.inputs import has_file
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.rule import Fault
@@ -21,7 +21,7 @@ from holisticbias_eval.prompts.prompt_sources import COLLECTED
 from holisticbias_eval.records import record_json
 
 PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
-is_collected = holds(RECORD)
+is_collected = has_file(RECORD)
 """Whether a folder holds what was collected."""
 _TEXT = pa.large_string()
 _TYPES = {"forms": pa.list_(_TEXT), "person": pa.bool_(), **dict.fromkeys(("page_id", "revision"), pa.int64())}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import holds, refuse_unreadable
+from holisticbias.inputs import has_file, refuse_unreadable
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.bounded import check_parquet
 from holisticbias.terms.specification_entries import Specification
@@ -19,7 +19,7 @@ from holisticbias_eval.records import record_json
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 RECORD = "split.json"
-is_split = holds(RECORD)
+is_split = has_file(RECORD)
 """Whether a path is a folder with a split."""
 _AGAIN = "make the split again with holisticbias corpus split"
 PARTS = ("train", "validation", "test")

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from holisticbias.inputs import holds
+from holisticbias.inputs import has_file
 from holisticbias.output import refuse_target, write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
@@ -92,7 +92,7 @@ def mitigate(
     several = len(methods) > 1
     folders = {method: out / method.info.name if several else out for method in methods}
     for folder in folders.values():
-        refuse_target(folder, holds(MITIGATION), named_paths(values))
+        refuse_target(folder, has_file(MITIGATION), named_paths(values))
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
     with _kept_if_interrupted(folders.values()):
         for needed in needs:

@@ -17,7 +17,7 @@ from holisticbias_eval.progress import duration
 
 Clock = Callable[[], float]
 _FIRST, _LEAST = 8, 64
-"""The rows that are asked first, and those of a batch, which take less time for each row."""
+"""The responses that are asked for first, and those of a batch, which take less time for each response."""
 _ENOUGH, _AIM, _SLOW = 0.5, 1.0, 5.0
 """Seconds that are enough to know the speed, that a trial should take at most, and after which no more is asked."""
 _SPREAD = 0.6
@@ -174,7 +174,7 @@ def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Clock) ->
 
 
 def _spread(size: int, count: int) -> list[int]:
-    """At most this many indices, at equal distances within a size."""
+    """The middles of at most this many equal parts of a range, whose first and last places may be unlike the rest."""
     count = min(size, count)
     return [int(index) for index in (np.arange(count) + 0.5) * size / count]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holisticbias import load_catalog
-from holisticbias.inputs import holds
+from holisticbias.inputs import has_file
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
@@ -23,7 +23,7 @@ from holisticbias_eval.site.writer import Writer
 
 MARK = "site.json"
 """The file that says that a folder is a site."""
-is_site = holds(MARK)
+is_site = has_file(MARK)
 """Whether a folder holds a site that this command wrote."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.inputs import holds
+from holisticbias.inputs import has_file
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import PairsError
@@ -29,7 +29,7 @@ from holisticbias_eval.stereotypes.specifications import (
 from holisticbias_eval.tables.files import table_stem
 
 RECORD = "pairs.json"
-_is_pairs = holds(RECORD)
+_is_pairs = has_file(RECORD)
 
 
 def make_pairs(

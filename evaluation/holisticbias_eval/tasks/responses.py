@@ -13,10 +13,11 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
-from holisticbias_eval.models.store.keys import KeyPlaces, counted
+from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
+from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tasks.judging import find_response_reading
 from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests, find_drawing
@@ -81,9 +82,10 @@ def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Tab
     about = [name for name in _ABOUT if name in descriptors.column_names]
     found = {name: descriptors[name].combine_chunks().take(entry) for name in about}
     found |= {name: templates[name].combine_chunks().take(wording) for name in ("template_id", "template")}
-    ids = [found[name].cast(pa.string()) for name in ("template_id", "descriptor_id")]
-    draws = pa.array(counted(zip(*(column.to_pylist() for column in ids), strict=True)), pa.int32())
-    responded = pc.binary_join_element_wise(*ids, draws.cast(pa.string()), "/")
+    cell = {name: found[name] for name in ("template_id", "descriptor_id")}
+    draws = pa.array(occurrences(distinct_rows(pa.table(cell))[1]))
+    parts = (column.cast(pa.string()) for column in (*cell.values(), draws))
+    responded = pc.binary_join_element_wise(*parts, "/")
     made = {"response_id": responded, **found, "draw": draws}
     made |= {name: responses[name] for name in (*_TEXTS, "response", "finish") if name in responses.column_names}
     made |= {name: _counts(responses, name, file) for name in ("tokens", "sample") if name in responses.column_names}

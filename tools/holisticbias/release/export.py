@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from holisticbias.compile.columns import decoded
-from holisticbias.inputs import holds
+from holisticbias.inputs import has_file
 from holisticbias.output import new_file, new_folder
 from holisticbias.release.release import Release
 from holisticbias.spreadsheet import safe_columns
@@ -50,7 +50,7 @@ def export_inspect(release: Release, out: Path) -> int:
 
 def export_lm_eval(release: Release, out: Path) -> int:
     """Write a task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
-    with new_folder(out, holds(_MARK)) as folder:
+    with new_folder(out, has_file(_MARK)) as folder:
         rows = write_lines(folder / "sentences.jsonl", _rows(release))
         named = {f"{TASK}.yaml": "task.yaml", "README.md": "task.md", f"{TASK}_data.py": "task_data.txt"}
         for name, source in named.items():

@@ -141,7 +141,7 @@ def _domains(chosen: pa.Table) -> tuple[list[str | None], Ints]:
 def _codes(answers: pa.Table, name: str, first: Sequence[str] = ()) -> tuple[tuple[str, ...], Ints]:
     """The distinct texts of a column, those of ``first`` before others in order, and the code of each row; -1: null.
 
-    Without the column there is no text.
+    If the table lacks the column, every row has -1.
     """
     if name not in answers.column_names:
         return (), np.full(len(answers), -1)
