@@ -22,7 +22,7 @@ from holisticbias_eval.mitigation.record import Point, SpecificationSignature
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.running import is_out_of_memory
+from holisticbias_eval.models.loading.running import is_out_of_memory, seeded
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display
 
@@ -71,16 +71,18 @@ def train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folde
     same weights as if it had not been. Equal seeds give equal weights on the same machine and number of threads.
     Raises ``MitigationError``, and ``OSError`` if a checkpoint cannot be written.
     """
-    with _quiet(), display.step("Preparing the texts"):
-        from transformers import set_seed
+    with seeded(settings.seed):
+        return _train(loaded, lesson, settings, folder, display)
 
+
+def _train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folder: Path, display: Display) -> Trained:
+    with _quiet(), display.step("Preparing the texts"):
         from holisticbias_eval.mitigation.loop import Loop
 
         window = context_length(loaded.model)
         encoder = Encoder(loaded.tokenizer, window, lesson.opening)
         learned, validated = encoder.encode(lesson.texts), encoder.encode(lesson.validation)
         _check(learned, validated, settings, display)
-        set_seed(settings.seed)
         model = _with_adapters(loaded.model, settings.lora_rank)
         folder.mkdir(parents=True, exist_ok=True)
         start = newest_checkpoint(folder)

@@ -11,6 +11,7 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.running import seeded
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.sequences import padded
 from holisticbias_eval.progress import Progress
@@ -48,10 +49,19 @@ def classify_after_training(
     the order of the texts. ``progress`` counts training texts, then test texts. Raises ``ModelError`` if transformers
     has no such head for the model, or if the loss is not finite.
     """
-    import torch
-    from transformers import set_seed
+    with seeded(settings.seed):
+        return _train_and_classify(loaded, train, test, settings, progress)
 
-    set_seed(settings.seed)
+
+def _train_and_classify(
+    loaded: LoadedModel,
+    train: tuple[Sequence[str], Sequence[int]],
+    test: Sequence[str],
+    settings: ClassifierSettings,
+    progress: Progress,
+) -> Floats:
+    import torch
+
     model = classification_model(loaded)
     limit = min(_LONGEST, context_length(model))
     read = [_encode(loaded.tokenizer, texts, limit) for texts in (train[0], test)]

@@ -3,11 +3,13 @@
 import errno
 import io
 import json
+import random
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import torch
@@ -97,6 +99,16 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(
     again = run(quick[1])
     assert again.point == quick[0].point
     assert same(one, weights(again))
+
+
+def test_the_random_states_of_the_process_are_restored(tmp_path: Path) -> None:
+    def states() -> list[object]:
+        return [random.getstate(), repr(np.random.get_state()), torch.get_rng_state().tolist()]
+
+    loaded = tiny_loaded("gpt2")
+    before = states()
+    run(tmp_path, loaded=loaded)
+    assert states() == before
 
 
 def test_validations_are_spread_evenly_and_include_the_model_before_and_the_last_step(

@@ -1,5 +1,6 @@
 """Run a model: in another precision, in batches that fit into memory, and with its errors in one line."""
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from threading import RLock
@@ -85,6 +86,22 @@ def in_float64(model: Any) -> Iterator[None]:
             yield
     finally:
         torch.set_default_dtype(default)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Let all libraries draw from this seed within the block; the states that they had before are restored."""
+    import torch
+    from transformers import set_seed
+
+    of_python, of_numpy = random.getstate(), np.random.get_state()
+    try:
+        with torch.random.fork_rng():
+            set_seed(seed)
+            yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
 
 
 @contextmanager
