@@ -1,4 +1,4 @@
-"""Add the data to a wheel; an editable install reads it from the checkout."""
+"""Add the data to a wheel, and their commit to an sdist; an editable install reads it from the checkout."""
 
 import runpy
 from pathlib import Path
@@ -41,17 +41,19 @@ class TermsHook(BuildHookInterface[Any]):
     """Ship terms as ``holisticbias/data``, named files and results as ``holisticbias_eval/data``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the terms, and the commit of the terms if they are in git, to a standard wheel."""
-        if version == "standard":
+        """Add the terms, and the commit of the terms if it is known, to a standard wheel; to an sdist the commit."""
+        if self.target_name == "sdist":
+            build_data["force_include"].update(self._commit(""))
+        elif version == "standard":
             build_data["force_include"].update(
                 {name: f"holisticbias/data/{name}" for name in TERMS if (Path(self.root) / name).exists()}
             )
             build_data["force_include"].update(
                 {f"evaluation/{name}": f"holisticbias_eval/data/{name}" for name in EVALUATION}
             )
-            build_data["force_include"].update(self._commit())
+            build_data["force_include"].update(self._commit("holisticbias/data/"))
 
-    def _commit(self) -> dict[str, str]:
+    def _commit(self, folder: str) -> dict[str, str]:
         module = runpy.run_path(str(Path(self.root) / "tools" / "holisticbias" / "release" / "source_commit.py"))
         commit = module["source_commit"](Path(self.root), TERMS)
         if commit is None:
@@ -59,4 +61,4 @@ class TermsHook(BuildHookInterface[Any]):
         self._made = TemporaryDirectory()
         file = Path(self._made.name) / module["COMMIT"]
         file.write_text(f"{commit}\n", "utf-8")
-        return {str(file): f"holisticbias/data/{file.name}"}
+        return {str(file): f"{folder}{file.name}"}

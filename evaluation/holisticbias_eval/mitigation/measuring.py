@@ -1,6 +1,6 @@
 """Measure a model before and after mitigation: one run for each task, as ``evaluate`` writes them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,8 @@ from holisticbias.output import write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import by_task, choose_measures, evaluations, folder_in, used_names
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.mitigation.method import Needs
 from holisticbias_eval.mitigation.record import MitigatedModel
-from holisticbias_eval.mitigation.settings import MeasuringSettings
+from holisticbias_eval.mitigation.settings import AIMS, MeasuringSettings, Needs
 from holisticbias_eval.models.likelihood.opening import FIRST_TOKEN
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import choose_judges
@@ -26,11 +25,6 @@ from holisticbias_eval.tasks.retain_command import split_command
 from holisticbias_eval.tasks.sources import ReleaseSource
 from holisticbias_eval.tasks.task import Given
 
-AIMS: Mapping[Needs, tuple[str, ...]] = {
-    "corpus": ("group_perplexity",),
-    "responses": ("generation_bias", "offensiveness", "response_wording"),
-}
-"""The measures of every mitigation, by what its methods learn from."""
 _COSTS = ("retain", "retain_command")
 
 

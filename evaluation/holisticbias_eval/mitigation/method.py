@@ -3,21 +3,23 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Tensor
-from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, MeasuringSettings, TrainingSettings
+from holisticbias_eval.mitigation.settings import (
+    GridSettings,
+    GroupSettings,
+    MeasuringSettings,
+    Needs,
+    TrainingSettings,
+)
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.settings import Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.results import CommandSettings
-
-Needs = Literal["corpus", "responses"]
-"""What a method learns from: sentences about groups, or a model's own responses with probabilities of styles."""
-
 
 COMPARED = "compared"
 """The count of what an auxiliary loss compares; its other counts are reasons to leave something out."""

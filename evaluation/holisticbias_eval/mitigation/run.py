@@ -13,13 +13,13 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
 from holisticbias_eval.mitigation.measuring import measure_models, plan_measuring
-from holisticbias_eval.mitigation.method import Method, Needs
+from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report, training_report
 from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.mitigation.responses import ResponseLessons
 from holisticbias_eval.mitigation.search import Search, train_lesson
-from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, grid_points
+from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, Needs, grid_points
 from holisticbias_eval.models.embedded import GOSSIP, RESPONDER
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind

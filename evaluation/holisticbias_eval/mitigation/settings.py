@@ -10,7 +10,15 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.settings import Settings, Texts, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Texts, Values, listed, read_settings, setting
+
+Needs = Literal["corpus", "responses"]
+"""What a method learns from: sentences about groups, or a model's own responses with probabilities of styles."""
+AIMS: Mapping[Needs, tuple[str, ...]] = {
+    "corpus": ("group_perplexity",),
+    "responses": ("generation_bias", "offensiveness", "response_wording"),
+}
+"""The measures of every mitigation, by what its methods learn from."""
 
 
 class GroupSettings(Settings):
@@ -78,8 +86,8 @@ class MeasuringSettings(Settings):
     no_measure: bool = setting(False, "Only train.")
     measures: Texts = setting(
         (),
-        "Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
-        "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",
+        f"Further measures, separated by commas, besides {listed(AIMS['corpus'])} or, for methods of responses, "
+        f"{listed(AIMS['responses'])}; see `holisticbias measures`.",
         metavar="NAMES",
     )
 
