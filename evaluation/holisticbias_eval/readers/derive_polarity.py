@@ -4,7 +4,6 @@
 """
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -94,7 +93,7 @@ def read_vectors(path: Path) -> tuple[list[str], Vectors]:
 
     A file that ends in .bin is binary: a line with the numbers of words and dimensions, then for each word its
     bytes, a blank and 32-bit numbers. Any other file is text: a word and its numbers per line, with or without a
-    first line. Raises ``EvaluationError``.
+    first line. A word that stands again, as in published vectors, has its first vector. Raises ``EvaluationError``.
     """
     try:
         found = _binary(path) if path.suffix == _BINARY else _text(path)
@@ -105,10 +104,11 @@ def read_vectors(path: Path) -> tuple[list[str], Vectors]:
     words, vectors = found
     if not np.isfinite(vectors).all():
         raise EvaluationError(f"{path}: a vector has a number that is not finite")
-    for word, count in Counter(words).items():
-        if count > 1:
-            raise EvaluationError(f"{path}: the word {word[:40]!r} stands twice")
-    return words, vectors
+    first = dict(zip(reversed(words), reversed(range(len(words))), strict=True))
+    if len(first) == len(words):
+        return words, vectors
+    rows = sorted(first.values())
+    return [words[row] for row in rows], vectors[rows]
 
 
 def _text(path: Path) -> tuple[list[str], Vectors]:

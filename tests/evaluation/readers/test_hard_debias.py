@@ -87,13 +87,18 @@ def test_words_with_blanks(tmp_path: Path, head: str) -> None:
     assert (words, rows.tolist()) == (["doff", ". . .", "at 5"], [[1, 2, 3], [3, 4, 5], [6, 7, 8]])
 
 
+def test_a_word_that_stands_again_has_its_first_vector(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("doff 1 2\nwug 3 4\ndoff 5 6\nzib 7 8\n", "utf-8")
+    words, rows = read_vectors(tmp_path / "a.txt")
+    assert (words, rows.tolist()) == (["doff", "wug", "zib"], [[1, 2], [3, 4], [7, 8]])
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.txt", b"", "has no words"),
         ("a.txt", b"doff 1 2\nwug 1\n", ":2: 1 numbers, but the first word has 2"),
         ("a.txt", b"doff 1 x\n", ":1: could not convert"),
-        ("a.txt", b"doff 1 2\ndoff 1 2\n", "the word 'doff' stands twice"),
         ("a.txt", b"doff 1 nan\n", "is not finite"),
         ("a.bin", b"2 4\ndoff \x00\x00", "not a whole binary file"),
         ("a.bin", b"1 1\ndoffdoff", "not a whole binary file"),
