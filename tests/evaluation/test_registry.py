@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from altered import altered, set_value
+from holisticbias.errors import OutputError
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
@@ -238,6 +239,14 @@ def test_the_entry_of_another_model_is_not_replaced(entry: RegistryEntry, publis
     with pytest.raises(RegistryError, match="is the entry of another model: choose another --name"):
         add_entries([other], tmp_path, published)
     assert path.read_bytes() == before
+
+
+def test_the_entries_of_a_run_are_written_all_or_none(run: Run, published: Published, tmp_path: Path) -> None:
+    first, second, *_ = make_entries(run, "Ada", "2026-11-22", "some/model")
+    (tmp_path / second.file_name).mkdir()
+    with pytest.raises(OutputError, match="is a folder: name a file"):
+        add_entries([first, second], tmp_path, published)
+    assert [path.name for path in tmp_path.iterdir()] == [second.file_name]
 
 
 def test_scores_of_pairs_in_other_modes_have_their_own_entry_and_table(run: Run) -> None:

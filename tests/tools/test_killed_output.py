@@ -1,6 +1,7 @@
 """Files and folders are written whole or not at all: writers killed before each step, and cleanup by the next one."""
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -116,6 +117,46 @@ def test_a_kill_leaves_the_old_target_or_the_new_one_even_if_the_next_run_is_ref
         assert whole(target) in {"old", "new"}
         assert {p.name for p in tmp_path.iterdir()} - kept == {"target"}
     assert missing, "one of the kills was between the two renames"
+
+
+def test_finished_work_is_kept_if_its_folder_cannot_be_put_in_place(tmp_path: Path) -> None:
+    target, whose = tmp_path / "target", tmp_path / "target" / "mine"
+
+    def write() -> set[str]:
+        with resumed_folder(target, "plan", ours, "journal") as part:
+            found = set(contents(part))
+            fill(part, "new")
+            (part / "journal").touch()
+            if not found - {".plan.json"}:
+                target.mkdir()
+                whose.touch()
+        return found
+
+    with pytest.raises(OutputError, match="holds something else"):
+        write()
+    assert {path.name for path in tmp_path.iterdir()} == {"target", ".target.part"}
+    whose.unlink()
+    assert write() == {".plan.json", "ours", "below/more", "journal"}
+    assert whole(target) == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_an_interruption_while_the_old_target_is_removed_leaves_nothing_beside_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path / "target", "old")
+    remove, interruptions = shutil.rmtree, [KeyboardInterrupt()]
+
+    def interrupted(path: Path) -> None:
+        if interruptions:
+            raise interruptions.pop()
+        remove(path)
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(tmp_path / "target", "new")
+    assert whole(tmp_path / "target") == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
 
 def test_a_first_target_is_whole_or_not_there(tmp_path: Path) -> None:

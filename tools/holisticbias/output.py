@@ -53,9 +53,8 @@ def refuse_file(target: Path, sources: Iterable[Path] = ()) -> None:
 def new_folder(target: Path, may_replace: Callable[[Path], bool] = never) -> Iterator[Path]:
     """Yield a folder to fill, which replaces the target when the block ends without an error.
 
-    An existing target is replaced only if it is empty or ``may_replace``
-    returns true. After an error the target is unchanged and no other files remain.
-    Raises ``OutputError``.
+    An existing target is replaced only if it is empty or ``may_replace`` returns true. After an error the target is
+    unchanged and no other files remain. Raises ``OutputError``.
     """
     target = target.absolute()
     with _errors_name(target), _work_folder(target, may_replace) as work:
@@ -65,13 +64,13 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool] = never) -> Ite
 
 
 @contextmanager
-def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
+def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool], done: str = PLAN) -> Iterator[Path]:
     """Yield a folder to fill over several runs, which replaces the target when the block ends without an error.
 
-    On failure the folder stays beside the target: the next run with the same
-    ``plan`` continues it, and a run with another plan starts over. Only one run
-    at a time may fill it. Raises ``OutputError``; the message of an
-    interruption names the folder.
+    On failure the folder stays beside the target: the next run with the same ``plan`` continues it, and a run with
+    another plan starts over. ``done`` names a file or folder in it that records what is finished, and that the target
+    does not have. Only one run at a time may fill it. Raises ``OutputError``; the message of an interruption names the
+    folder.
     """
     target = target.absolute()
     refuse_target(target, may_replace)
@@ -87,9 +86,8 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
                     _remove(old)
                 (part / PLAN).write_text(plan, "utf-8")
             yield part
-            (part / PLAN).unlink()
             with _work_folder(target) as work:
-                _replace(part, target, work / _OLD, may_replace)
+                _replace(part, target, work / _OLD, may_replace, (done, PLAN))
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}; {kept}") from error
     except KeyboardInterrupt as error:
@@ -143,7 +141,8 @@ def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None
     with ExitStack() as stack:
         stack.callback(_remove_empty, made)
         _make_folder(target.parent, target)
-        stack.callback(_clean, work, target)  # registered first: an interruption can follow the next line
+        for _ in range(2):  # registered first: an interruption can follow, and can end one of the two
+            stack.callback(_clean, work, target)
         with _locked(target.parent) as locked:  # until the work folder is locked, it looks abandoned
             _prepare(target, may_replace, locked)
             _make_folder(work, target)
@@ -288,10 +287,14 @@ def _refuse_place(target: Path) -> None:
             raise OutputError(f"{target} is inside the release {parent}, which it would spoil: choose another folder")
 
 
-def _replace(new: Path, target: Path, old: Path, may_replace: Callable[[Path], bool]) -> None:
-    """Swap the new folder and the target, one process at a time; ``_settle`` undoes half a swap."""
+def _replace(
+    new: Path, target: Path, old: Path, may_replace: Callable[[Path], bool], unneeded: Iterable[str] = ()
+) -> None:
+    """Swap the new folder, without what is unneeded, and the target; ``_settle`` undoes half a swap."""
     with _locked(target.parent):
         _refuse(target, may_replace)
+        for name in unneeded:
+            _remove(new / name)
         if target.exists():
             target.rename(old)
         new.rename(target)

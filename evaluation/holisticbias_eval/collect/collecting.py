@@ -96,7 +96,7 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
     refuse_target(out, is_collected, [dump, *([Path(name)] if Path(name).is_file() else [])])
     collection, found = find_collection(name), find_dump(dump)
     about = _about(collection, found, settings)
-    with resumed_folder(out, json.dumps(about, sort_keys=True), is_collected) as folder:
+    with resumed_folder(out, json.dumps(about, sort_keys=True), is_collected, FILE) as folder:
         try:
             with open_journal(folder) as journal:
                 run = _Run(found, collection, settings, journal, display)
@@ -105,7 +105,6 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
         except CollectError:
             shutil.rmtree(folder, ignore_errors=True)  # nothing was found, so there is nothing to continue
             raise
-        (folder / FILE).unlink()
     end = made["dump"]["end"]
     if end is not None:
         count = f"{prompts_of(made):,} prompts of the pages before are in {out}"

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.inputs import require_file
-from holisticbias.output import write_file
+from holisticbias.output import write_files
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.catalog import Catalog
@@ -148,8 +148,7 @@ def add_entries(entries: Sequence[RegistryEntry], folder: Path, published: Publi
             old = RegistryEntry.model_validate_json(path.read_bytes())
             if not same_model(old.signature.model, entry.signature.model):
                 raise RegistryError(f"{path} is the entry of another model: choose another --name")
-    for path, entry in paths.items():
-        write_file(path, record_json(entry).encode())
+    write_files({path: record_json(entry) for path, entry in paths.items()})
     return list(paths)
 
 

@@ -3,6 +3,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -281,6 +282,21 @@ def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
     made = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "i" / "data").glob("*.parquet")}
     assert {name: made[name] for name in shards} == shards
     assert [p.name for p in tmp_path.iterdir()] == ["i"]
+
+
+def test_a_build_that_stopped_when_it_had_a_manifest_ends_as_if_it_had_not(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_intersections(catalog, request(), tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "holisticbias.release.manifest.checksums", Mock(side_effect=OSError(28, "No space left on device"))
+        )
+        with pytest.raises(OutputError, match="No space left on device; finished work is kept"):
+            write_intersections(catalog, request(), tmp_path / "i")
+    write_intersections(catalog, request(), tmp_path / "i")
+    assert verify_release(tmp_path / "i") == ()
+    assert contents(tmp_path / "i") == contents(tmp_path / "whole")
 
 
 WHERE = {

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +25,7 @@ from holisticbias.terms.catalog import Catalog
 
 WORKERS = 4
 TABLE = "intersections"
+_DONE = ".done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     )
     asked = asdict(replace(request, source_commit=None))  # the commit may change while the terms do not
     plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **written_with()})
-    with resumed_folder(folder, plan, lambda old: holds_same(old, named)) as part:
-        for name in ("data", "done"):
+    with resumed_folder(folder, plan, lambda old: holds_same(old, named), _DONE) as part:
+        for name in ("data", _DONE):
             (part / name).mkdir(exist_ok=True)
         done = _write_shards(compiler, runs, part, files, named.label(TABLE))
         tables = _table_entries(entries, files, done)
@@ -90,7 +90,6 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         for name, table in entries.items():
             write_parquet([table], part / manifest.tables[name].files[0], named.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
-        shutil.rmtree(part / "done")  # what only the build needed
         for left in (part / "data").glob("*.unfinished"):
             left.unlink()
         return write_manifest(manifest, part)
@@ -138,7 +137,7 @@ def _write_shards(
 
 
 def _write_shard(compiler: PairCompiler, run: Run, part: Path, file: str, label: dict[str, str]) -> Done:
-    path, mark = part / file, part / "done" / f"{Path(file).stem}.json"
+    path, mark = part / file, part / _DONE / f"{Path(file).stem}.json"
     done = _done(path, mark)
     if done is not None:
         return done

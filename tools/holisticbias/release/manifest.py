@@ -171,8 +171,9 @@ def _check_tables(path: Path, manifest: Manifest) -> None:
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> Manifest:
-    """Write the manifest, with checksums of all files in the folder, and ``SHA256SUMS``."""
-    files = {name: file_entry(folder / name) for name in file_names(folder)}
+    """Write the manifest, with checksums of all other files in the folder, and ``SHA256SUMS``."""
+    named = (name for name in file_names(folder) if name not in {MANIFEST, CHECKSUMS})  # of a build that was stopped
+    files = {name: file_entry(folder / name) for name in named}
     manifest = manifest.model_copy(update={"files": files})
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
     (folder / CHECKSUMS).write_text(checksums(manifest, file_entry(folder / MANIFEST)), "utf-8")
