@@ -45,6 +45,23 @@ def test_retiring_a_published_term(repository: Path, invoke: Invoke) -> None:
     assert "is retired since version next" in moved
 
 
+def test_a_file_that_changes_while_a_command_asks_keeps_the_change(
+    repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = repository / "descriptors" / "race_ethnicity.yaml"
+    mine = path.read_text("utf-8") + "# mine\n"
+
+    def edit_and_agree(*_: object, **__: object) -> bool:
+        path.write_text(mine, "utf-8")
+        return True
+
+    monkeypatch.setattr("click.confirm", edit_and_agree)
+    reason = ("--replaced-by", "race_ethnicity.black", "--reason", "An example.")
+    said = invoke.refused("retire", "race_ethnicity.latina", *reason, "--source", repository)
+    assert "race_ethnicity.yaml has changed meanwhile: run the same command again" in said
+    assert path.read_text("utf-8") == mine
+
+
 def test_what_is_not_published_changes_as_it_is(repository: Path, invoke: Invoke) -> None:
     options = ("--yes", "--source", repository)
     before = contents(repository)

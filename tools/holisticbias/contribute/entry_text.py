@@ -23,11 +23,12 @@ _YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The new content of a file; null removes the file."""
+    """The new content of a file; null removes the file. ``before`` is the content that it was made from, if any."""
 
     path: Path
     kind: Kind
     text: str | None
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,9 @@ def edit_entries(root: Path, kinds: Sequence[Kind], changes: Mapping[str, Change
             removed = [span for span in reversed(named) if not _edit(lines, span, kind, changes[span.id])]
             kept = [span for span in entries if span not in removed]
             target = path.with_stem(kept[0].id) if kept and is_new(path) else path
-            edits += [Edit(path, kind, None)] if target != path else []
-            edits.append(Edit(target, kind, _rest(path, kind, lines, empty=not kept)))
+            edits += [Edit(path, kind, None, text)] if target != path else []
+            new = _rest(path, kind, lines, empty=not kept)
+            edits.append(Edit(target, kind, new, text if target == path else None))
     return tuple(edits)
 
 
@@ -121,7 +123,7 @@ def edit_nodes(root: Path, kinds: Iterable[Kind], name: str, change: Callable[[N
         content = read_editable(text) if name in text else CommentedMap()
         changed = [part for part in nodes(content) if change(part)]
         if changed:
-            yield Edit(path, kind, canonical_text(content, kind))
+            yield Edit(path, kind, canonical_text(content, kind), text)
 
 
 def _edit(lines: list[str], span: Span, kind: Kind, change: Change | None) -> bool:

@@ -192,7 +192,8 @@ def renamed(root: Path, old: str, new: str) -> Iterator[Edit]:
         return bool(keys)
 
     for edit in edit_nodes(root, FOLDERS, old, rename):
-        yield replace(edit, path=edit.path.with_name(f"{new}.yaml")) if edit.kind == "releases" else edit
+        new_file = edit.path.with_name(f"{new}.yaml")
+        yield replace(edit, path=new_file, before=None) if edit.kind == "releases" else edit
 
 
 def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[Path, str], tuple[Path, ...]]:
