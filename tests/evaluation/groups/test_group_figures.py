@@ -97,6 +97,7 @@ def test_where_nothing_varies_rounding_is_neither_an_interval_nor_evidence(texts
             found = get(measure(rows), name, **({"group": "ada"} if name == "mean" else BOTH))
             assert found.value == pytest.approx(value)
             assert (found.interval, found.p_value) == (None, None)
+        assert not items or get(measure(rows), "clustered_p", **BOTH).value is None
 
 
 def test_undefined_is_counted_by_reason_and_never_a_class() -> None:

@@ -43,6 +43,14 @@ def test_equal_values_do_not_differ_by_rounding() -> None:
     assert (known(change).value.item(), known(change).variance.item()) == (0, 0)
 
 
+@pytest.mark.parametrize("undefined", [False, True])
+def test_equal_values_have_no_variance(undefined: bool) -> None:
+    """The mean of a thousand times -0.4431 is another number, and its distance from each was tested."""
+    drawn = np.full((1000, 1), -0.4431)
+    drawn[0, 0] = np.nan if undefined else -0.4431
+    assert summarise(drawn[1], drawn, np.array([5])).variance.item() == 0
+
+
 def test_draws_in_which_a_value_is_not_defined_are_left_out() -> None:
     drawn = np.random.default_rng(0).normal(size=(9, 1))
     value, items = np.zeros(1), np.array([5])

@@ -94,14 +94,15 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     """
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
     drawn = np.where(np.abs(drawn - value) <= ROUNDING * np.abs(value), value, drawn)
+    moved = drawn - value  # the mean of equal values can differ from them by rounding, that of zeros cannot
     known = (~np.isnan(drawn)).sum(axis=0)
     whole = (known == len(drawn)) & (known > 1)
     if whole.any():
         low[whole], high[whole] = np.quantile(drawn[:, whole], MIDDLE, axis=0)
-        variance[whole] = drawn[:, whole].var(axis=0, ddof=1)
+        variance[whole] = moved[:, whole].var(axis=0, ddof=1)
     for i in np.flatnonzero(~whole & (2 * known >= len(drawn)) & (known > 1)):
         low[i], high[i] = np.nanquantile(drawn[:, i], MIDDLE)
-        variance[i] = np.nanvar(drawn[:, i], ddof=1)
+        variance[i] = np.nanvar(moved[:, i], ddof=1)
     several = (items > 1) & ~np.isnan(value)
     factor = np.array([expansion(int(n)) for n in items])
     freedom = np.maximum(items - 1, 1)

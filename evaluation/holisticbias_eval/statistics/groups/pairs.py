@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.arrays import Bools, Floats, Ints, divide
+from holisticbias_eval.arrays import ROUNDING, Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, resampled_sums
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
 from holisticbias_eval.statistics.tests import design_effects, normal_p, permuted_p, student_p, two_proportions, welch
@@ -169,7 +169,7 @@ def disparity_changes(
             own = next(drawn)
             for s, side in enumerate(sides):
                 ends[s, 0], ends[s, 1] = np.fmin(ends[s, 0], side.of(own)), np.fmax(ends[s, 1], side.of(own))
-        ranges = ends[:, 1] - ends[:, 0]
+        ranges = _apart(ends[:, 0], ends[:, 1])
         error = np.std(ranges[1] - ranges[0], axis=0, ddof=1) * np.sqrt(divide(fewest, fewest - 1))
         yield _range(first), _range(second), np.where(error > 0, error, np.nan), 2 * (fewest - 1)
 
@@ -184,4 +184,10 @@ def _fewest(values: Floats, items: Ints) -> Ints:
 def _range(values: Floats) -> Floats:
     """The largest minus the smallest known value of each column, NaN with fewer than two."""
     several = (~np.isnan(values)).sum(axis=0) > 1
-    return np.where(several, np.fmax.reduce(values) - np.fmin.reduce(values), np.nan)
+    return np.where(several, _apart(np.fmin.reduce(values), np.fmax.reduce(values)), np.nan)
+
+
+def _apart(low: Floats, high: Floats) -> Floats:
+    """The second minus the first; what rounding leaves of equal values is 0, or a change of it would be tested."""
+    found = high - low
+    return np.where(found <= ROUNDING * np.abs(high), 0.0, found)
