@@ -129,6 +129,20 @@ def damaged_config(model: Path) -> None:
     (model / "config.json").write_text("{", "utf-8")
 
 
+def damaged_settings(content: bytes) -> Spoil:
+    """A file that a download left empty, or that another program wrote: transformers takes the defaults then."""
+
+    def spoil(model: Path) -> None:
+        (model / "generation_config.json").write_bytes(content)
+
+    return spoil
+
+
+def other_size(model: Path) -> None:
+    path = model / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "n_positions": 500}), "utf-8")
+
+
 def large_tokenizer(model: Path) -> None:
     from transformers import AutoTokenizer
 
@@ -158,6 +172,13 @@ ATTENTION = "transformer.h.0.attn.c_attn.weight"
         (remote_code, "it needs its own code, which is never run here"),
         (damaged_config, "the configuration cannot be loaded"),
         (other_weights(lambda w: w.pop(ATTENTION)), f"its weights lack {ATTENTION}"),
+        (
+            damaged_settings(b""),
+            "generation_config.json is not a JSON object in UTF-8: download it again, or remove it",
+        ),
+        (damaged_settings("{}".encode("utf-16")), "generation_config.json is not a JSON object in UTF-8"),
+        (damaged_settings(b"[1]"), "generation_config.json is not a JSON object in UTF-8"),
+        (other_size, "its weights have other sizes than its configuration: the files are of different models"),
         (large_tokenizer, "they do not match"),
         (other_weights(lambda w: w["transformer.ln_f.weight"].mul_(float("nan"))), "hold numbers that are not finite"),
         (other_weights(lambda w: w["transformer.ln_f.weight"].fill_(3e38)), "gives no finite likelihood for"),

@@ -115,11 +115,12 @@ def _text(path: Path) -> tuple[list[str], Vectors]:
     """A word may have blanks, as in vectors of GloVe: the last blanks of a line are those before its numbers."""
     words: list[str] = []
     rows: list[Vectors] = []
-    size = 0
+    size, declared = 0, ""
     with path.open(encoding="utf-8-sig", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             parts = line.rstrip().split(" ")
             if number == 1 and len(parts) == 2:
+                declared = parts[0]
                 continue
             size = size or _numbers(parts)
             if len(parts) <= size or not size:
@@ -133,6 +134,8 @@ def _text(path: Path) -> tuple[list[str], Vectors]:
             words.append(" ".join(parts[:-size]))
     if not words:
         raise EvaluationError(f"{path} has no words")
+    if declared.isdecimal() and len(words) < int(declared):
+        raise EvaluationError(f"{path} has {len(words):,} words, not {declared} as its first line says: it is cut")
     return words, np.stack(rows)
 
 

@@ -15,6 +15,7 @@ from holisticbias_eval.models.generation.requests import PromptRequests, Respons
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.tokenizers import decoder_start
 from known import ignore
 from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
@@ -123,6 +124,38 @@ def test_every_end_token_of_the_models_settings_counts() -> None:
 
 
 WHOLE = SAMPLE.model_copy(update={"min_new_tokens": 8})
+TOKENS = ("eos_token_id", "suppress_tokens", "begin_suppress_tokens", "forced_bos_token_id")
+
+
+@pytest.mark.parametrize("name", TOKENS)
+def test_a_token_that_the_model_lacks_never_comes(name: str) -> None:
+    """Some settings say -1 for no token, or name a token of the vocabulary that a model had before it was cut."""
+    loaded = tiny_loaded("gpt2")
+    usual = ending_of(loaded, WHOLE).settings
+    setattr(loaded.model.generation_config, name, [-1, 400])
+    ending = ending_of(loaded, WHOLE)
+    assert ending.settings == usual
+    scores = torch.zeros(1, 400)
+    ending.mask(scores, 0)
+    assert [token for token in range(400) if not scores[0, token].isfinite()] == [1]
+
+
+@pytest.mark.parametrize("value", ["12", 1.5, [1, "a"], [[1]], {"a": 1}])
+def test_an_end_that_is_not_a_token_is_refused(value: object) -> None:
+    loaded = tiny_loaded("gpt2")
+    loaded.model.generation_config.eos_token_id = value
+    with pytest.raises(ModelError, match=r"its eos_token_id is .*, not the number of a token"):
+        ending_of(loaded, WHOLE)
+
+
+@pytest.mark.parametrize(("value", "expected"), [(-1, 2), (400, 2), ([5], 5), (None, 2)])
+def test_the_first_token_of_a_decoder_is_one_of_the_model(value: object, expected: int) -> None:
+    model = tiny_loaded("bart").model
+    model.generation_config.decoder_start_token_id = value
+    assert decoder_start(model) == expected
+    model.generation_config.decoder_start_token_id = "1"  # noqa: S105 - no password
+    with pytest.raises(ModelError, match="its decoder_start_token_id is '1', not the number of a token"):
+        decoder_start(model)
 
 
 def test_a_forced_first_token_comes_first() -> None:

@@ -100,6 +100,7 @@ def test_a_word_that_stands_again_has_its_first_vector(tmp_path: Path) -> None:
         ("a.txt", b"doff 1 2\nwug 1\n", ":2: 1 numbers, but the first word has 2"),
         ("a.txt", b"doff 1 x\n", ":1: could not convert"),
         ("a.txt", b"doff 1 nan\n", "is not finite"),
+        ("a.txt", b"3 2\ndoff 1 2\nwug 1 2\n", "has 2 words, not 3 as its first line says: it is cut"),
         ("a.bin", b"2 4\ndoff \x00\x00", "not a whole binary file"),
         ("a.bin", b"1 1\ndoffdoff", "not a whole binary file"),
         ("a.bin", b"99999999999 300\n", "not a whole binary file"),

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from holisticbias.terms.entries import Record
 from holisticbias_eval.arrays import Tensor
+from holisticbias_eval.models.loading.tokenizers import tokens_named
 from holisticbias_eval.named_files import NamedFiles
 
 if TYPE_CHECKING:
@@ -72,11 +73,12 @@ class Ending:
 
     def __init__(self, model: Any, tokenizer: Any, conversation: Conversation, decoding: Decoding) -> None:
         settings = model.generation_config
-        ids_of_end = (settings.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id)
-        self.tokens = frozenset(token for ids in (*map(_ids, ids_of_end), conversation.ends) for token in ids)
-        self._suppressed = _ids(settings.suppress_tokens)
-        self._suppressed_first = _ids(settings.begin_suppress_tokens)
-        forced = _ids(settings.forced_bos_token_id)
+        ids_of_end = (settings.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id, [*conversation.ends])
+        self.tokens = frozenset(token for ids in ids_of_end for token in tokens_named(model, "eos_token_id", ids))
+        self._suppressed = tokens_named(model, "suppress_tokens", settings.suppress_tokens)
+        self._suppressed_first = tokens_named(model, "begin_suppress_tokens", settings.begin_suppress_tokens)
+        forced = tokens_named(model, "forced_bos_token_id", settings.forced_bos_token_id)
+        self.forced = next(iter(forced), None)
         self._first = len(forced)  # the first step whose token is chosen
         known = {
             "end_tokens": sorted(self.tokens),
@@ -123,12 +125,6 @@ class Ending:
     def _stops_at(self, tokens: Sequence[int]) -> bool:
         """Whether the text of these tokens contains a stop."""
         return cut_at(self._decode(tokens), self._stops)[1]
-
-
-def _ids(value: int | Sequence[int] | None) -> list[int]:
-    if value is None:
-        return []
-    return [value] if isinstance(value, int) else [int(token) for token in value]
 
 
 def split_reasoning(text: str) -> tuple[str, str]:

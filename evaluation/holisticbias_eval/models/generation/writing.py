@@ -220,7 +220,7 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
         pad_token_id=pad,
         bos_token_id=of_model.bos_token_id,
         decoder_start_token_id=decoder_start(model),
-        forced_bos_token_id=of_model.forced_bos_token_id,
+        forced_bos_token_id=ending.forced,
     )
 
 

@@ -187,6 +187,8 @@ def _reason(error: BaseException) -> str:
         return "it needs its own code, which is never run here"
     if "safetensors" in text and "model.safetensors" in text:
         return "it has no safetensors weights, and pickled weights are never loaded"
+    if "ignore_mismatched_sizes" in text:
+        return "its weights have other sizes than its configuration: the files are of different models, or were changed"
     if "gated repo" in text:
         return "it is gated: ask for access on its Hub page, and log in with: hf auth login"
     if "couldn't connect" in text or "offline" in text.lower() or "Connection" in type(error).__name__:

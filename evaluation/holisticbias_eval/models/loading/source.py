@@ -1,5 +1,6 @@
 """Find a model's source, a folder, a GGUF file or a Hub repository, and check what its files ask for."""
 
+import json
 import mmap
 import re
 import socket
@@ -18,7 +19,7 @@ from urllib.request import getproxies
 
 import numpy as np
 
-from holisticbias.inputs import file_sha256, refuse_unreadable
+from holisticbias.inputs import file_sha256, refuse_unreadable, require_file
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.units import is_path
 
@@ -196,6 +197,22 @@ def _refuse_incomplete(folder: Path) -> None:
         raise ModelError(f"{folder} is not a model: the folder has no config.json{hint}")
     if not any(folder.glob("tokenizer*")) and not any(folder.glob("vocab*")):
         raise ModelError(f"{folder} has no tokenizer: save it with tokenizer.save_pretrained({str(folder)!r})")
+    _refuse_damaged(folder / "generation_config.json")
+
+
+def _refuse_damaged(path: Path) -> None:
+    """Raise ``ModelError`` if a file with settings is there and not a JSON object: transformers passes over it."""
+    if not path.exists():
+        return
+    remedy = "download it again, or remove it"
+    with refuse_unreadable(path, ModelError, remedy):
+        content = require_file(path).read_bytes()
+    try:
+        settings = json.loads(content.decode())
+    except (ValueError, RecursionError):
+        settings = None
+    if not isinstance(settings, dict):
+        raise ModelError(f"{path} is not a JSON object in UTF-8: {remedy}")
 
 
 def _gguf_file(path: Path) -> ModelFiles:

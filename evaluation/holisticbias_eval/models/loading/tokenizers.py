@@ -99,6 +99,21 @@ def context_length(model: Any) -> int:
 
 def decoder_start(model: Any) -> int | None:
     """The token that a decoder reads first; None if the model names none."""
+    name = "decoder_start_token_id"
     config = model.config.get_text_config(decoder=True)
-    start: int | None = model.generation_config.decoder_start_token_id
-    return getattr(config, "decoder_start_token_id", None) if start is None else start
+    named = (model.generation_config.decoder_start_token_id, getattr(config, name, None))
+    return next((token for value in named for token in tokens_named(model, name, value)), None)
+
+
+def tokens_named(model: Any, name: str, value: Any) -> list[int]:
+    """The tokens that a setting of a model names, except numbers that it has no token for, such as -1.
+
+    Raises ``ModelError`` for a value that does not name tokens.
+    """
+    ids = [] if value is None else value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(token, int) for token in ids):
+        raise ModelError(
+            f"{model.name_or_path}: its {name} is {in_one_line(value)!r}, not the number of a token, or a list of "
+            "numbers: correct generation_config.json"
+        )
+    return [token for token in ids if 0 <= token < model.get_input_embeddings().num_embeddings]
