@@ -7,11 +7,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.records import FolderRecord
+from holisticbias_eval.records import FolderRecord, read_record
 from holisticbias_eval.results.run_sets import AFTER, MEASURED
 from holisticbias_eval.stereotypes.specifications import specification_digest
 
@@ -143,5 +144,5 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
 
 
 def read_mitigation(folder: Path) -> Mitigation:
-    """Read the record of a folder that is known to hold a mitigation."""
-    return Mitigation.model_validate_json((folder / MITIGATION).read_bytes())
+    """Read the record of a folder with a mitigation; raises ``MitigationError`` if it is damaged."""
+    return read_record(folder / MITIGATION, Mitigation, MitigationError)

@@ -22,7 +22,7 @@ from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
-from holisticbias_eval.records import record_json
+from holisticbias_eval.records import read_record, record_json
 
 _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
 
@@ -95,7 +95,9 @@ def train_lesson(
             perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.opening)
             f = _validation_f(loaded.model, loaded, lesson)
             record = record.model_copy(update={"f_before": f, "perplexity_before": perplexity})
-        points = [_point(i, lesson, loaded, record, work, display) for i in range(len(record.planned))]
+        points: list[Point] = []
+        for _ in record.planned:
+            points.append(_point(points, lesson, loaded, record, work, display))
         chosen = min(range(len(points)), key=lambda i: _rank(points[i], record))  # of equal ones the first
         if points[chosen].perplexity is None:
             raise MitigationError(f"no point of the grid could be trained: {points[chosen].failed}")
@@ -108,17 +110,19 @@ def train_lesson(
     return record
 
 
-def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, work: Path, display: Display) -> Point:
-    """Train a point unless it is finished; its model is kept if it is the best so far."""
+def _point(
+    earlier: Sequence[Point], lesson: Lesson, loaded: LoadedModel, record: Mitigation, work: Path, display: Display
+) -> Point:
+    """Train the point after the earlier ones unless it is finished; its model is kept if it is the best so far."""
+    index = len(earlier)
     path = work / f"point-{index:03}.json"
     if path.is_file():
-        return Point.model_validate_json(path.read_bytes())
+        return read_record(path, Point, MitigationError, f"remove {work.parent}, and train again")
     settings, several = record.planned[index], len(record.planned) > 1
     if several:
         words = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in varied(record.planned)]
         display.notice(f"Point {index + 1} of {len(record.planned)} of the grid: {', '.join(words)}")
     fresh = replace(loaded, model=loaded.load("float32").to(loaded.model.device))
-    earlier = [Point.model_validate_json((work / f"point-{i:03}.json").read_bytes()) for i in range(index)]
     try:
         trained = train(fresh, lesson, settings, work / _CHECKPOINTS, display)
         point = trained.point.model_copy(update={"f": _validation_f(trained.model, loaded, lesson)})

@@ -336,6 +336,11 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
     assert kept in capsys.readouterr().err
     assert not out.exists()
     assert list(part.rglob("checkpoint-2"))
+    damaged = part / ".training" / "point-000.json"
+    damaged.write_text("{")
+    assert main(["mitigate", *arguments]) == 2
+    assert f"{damaged} is damaged or of another version" in " ".join(capsys.readouterr().err.split())
+    damaged.unlink()
     mitigate(*arguments)
     assert not part.exists()
     assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
