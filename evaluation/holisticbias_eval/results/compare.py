@@ -117,7 +117,8 @@ def _same_judges(first: Mapping[str, Mapping[str, str]], second: Mapping[str, Ma
     )
 
 
-_OF_MODEL = ("tokenizer_sha256", "config_sha256")
+_OF_MODEL = ("tokenizer_sha256", "config_sha256", "end_tokens", "decoder_reads_first")
+"""Settings that are read from the files of a model."""
 _Part = Literal["release", "model", "scoring"]
 
 
@@ -203,7 +204,7 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
     """The settings of the answers that differ, as far as both runs record the files of the model and the classifiers.
 
-    The tokenizer and the configuration are part of the model, and no settings of another one.
+    What is read from a model's files is part of the model: it is not listed for another one.
     """
     first, second = ({**s.settings, "dtype": s.model.dtype} for s in (one, other))
     is_same = same_model(one.model, other.model)
