@@ -73,7 +73,7 @@ def mute(body: Body, turn: int) -> Answer:
 def test_neutral_settings_that_a_server_refuses_are_left_out_and_signed(
     server: Any, decoding: Decoding, sent: str, not_sent: str | None, chat_server: Any
 ) -> None:
-    """The names of stored responses depend on both texts: a setting of two names is one that is not sent."""
+    """The names of stored responses depend on both texts: a setting with two names is listed once."""
     notices: list[str] = []
     made = generator(chat_server(server).base, decoding, notice=notices.append)
     assert made.settings["sent"] == sent
