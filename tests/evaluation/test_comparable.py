@@ -142,6 +142,21 @@ def test_what_differs_is_named(run: Run) -> None:
     assert compare_runs(run, other).differs == ("model",)
 
 
+def test_files_that_one_run_does_not_record_do_not_differ(run: Run) -> None:
+    """Runs of before do not have the configurations of models and classifiers, and the tokens that end responses."""
+    scoring = {name: value for name, value in run.result.signature.scoring.items() if name != "config_sha256"}
+    judge = {"task": "style", "classifier_weights_sha256": "1" * 64}
+    before = altered(run, scoring=scoring, classifiers={"mine": judge})
+    digest = {"classifier_config_sha256": "2" * 64}
+    read = {"config_sha256": "3" * 64, "end_tokens": "0"}
+    now = altered(run, scoring={**scoring, **read}, classifiers={"mine": judge | digest})
+    assert compare_runs(before, now).differs == compare_runs(now, before).differs == ()
+    other = altered(now, scoring={**scoring, "config_sha256": "4" * 64, "end_tokens": "1"})
+    assert compare_runs(now, other).settings_that_differ == ("config_sha256", "end_tokens")
+    weights = {"mine": judge | {"classifier_weights_sha256": "5" * 64}}
+    assert compare_runs(before, altered(before, classifiers=weights)).settings_that_differ == ("classifier mine",)
+
+
 def test_runs_of_two_measures_are_not_compared(run: Run) -> None:
     with pytest.raises(SelectionError, match="love_hate and pseudo_likelihood_bias: compare runs of one measure"):
         compare_runs(run, altered(run, measures=("pseudo_likelihood_bias",)))

@@ -234,6 +234,16 @@ def test_verb_whose_package_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyP
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("pairs", "stereotypes pairs"), ("split", "corpus split"), ("analyse", "judge analyse"), ("acute-eval", "judge")],
+)
+def test_a_command_without_its_group_is_told_where_it_is(invoke: Invoke, name: str, place: str) -> None:
+    code, out, err = invoke(name, "make", "--out", "x")
+    said = f"Error: No such command '{name}': it is `holisticbias {place}`\n"
+    assert (code, out, err.partition("\n\n")[2]) == (2, "", said)
+
+
 def test_a_name_that_is_not_utf8(invoke: Invoke) -> None:
     assert invoke("show", "caf\udce9") == (2, "", "holisticbias: caf\\udce9 is not UTF-8: rename the file\n")
 

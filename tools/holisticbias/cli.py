@@ -38,6 +38,8 @@ SECTIONS = {
 BUILT_IN = frozenset(verb for verbs in SECTIONS.values() for verb in verbs)
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
+CALLED = {"acute-eval": "judge"}
+"""Commands by another name that people know them by."""
 CLOSED = 141
 """The code of a program that SIGPIPE ends: the reader of its output, such as ``head``, is gone."""
 
@@ -63,6 +65,21 @@ class _Verbs(click.Group):
             found = entry_points(group=GROUP, name=cmd_name)
             command = _load(next(iter(found))) if found else None
         return command if isinstance(command, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and (places := self._places(ctx, name)):
+            ctx.fail(f"No such command {name!r}: it is {' or '.join(f'`{ctx.command_path} {at}`' for at in places)}")
+        return super().resolve_command(ctx, args)
+
+    def _places(self, ctx: click.Context, name: str) -> list[str]:
+        """The commands that a name without its group means."""
+        if name in CALLED:
+            return [CALLED[name]]
+        groups = {verb: self.get_command(ctx, verb) for verb in self.list_commands(ctx)}
+        return [f"{verb} {name}" for verb, group in groups.items() if name in getattr(group, "commands", {})]
 
 
 def _load(entry: EntryPoint) -> object:

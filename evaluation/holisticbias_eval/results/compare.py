@@ -117,6 +117,8 @@ def _same_judges(first: Mapping[str, Mapping[str, str]], second: Mapping[str, Ma
     )
 
 
+_OF_MODEL = ("tokenizer_sha256", "config_sha256", "end_tokens", "decoder_reads_first")
+"""Settings that are read from the files of a model."""
 _Part = Literal["release", "model", "scoring"]
 
 
@@ -200,7 +202,15 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
 
 
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
-    """The settings of the scoring that differ; the tokenizer is part of the model, not a setting."""
+    """The settings of the answers that differ, as far as both runs record the files of the model and the classifiers.
+
+    What is read from a model's files is part of the model: it is not listed for another one.
+    """
     first, second = ({**s.settings, "dtype": s.model.dtype} for s in (one, other))
-    of_model = () if same_model(one.model, other.model) else ("tokenizer_sha256", "config_sha256")
-    return tuple(name for name in {**first, **second} if name not in of_model and first.get(name) != second.get(name))
+    is_same = same_model(one.model, other.model)
+    left_out = {name for name in _OF_MODEL if not (is_same and name in first and name in second)}
+    for name in one.classifiers.keys() & other.classifiers.keys():
+        judges = [{name: judging_settings(s.classifiers[name])} for s in (one, other)]
+        if _same_judges(*judges):
+            left_out.add(f"classifier {name}")
+    return tuple(name for name in {**first, **second} if name not in left_out and first.get(name) != second.get(name))

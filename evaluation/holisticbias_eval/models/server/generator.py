@@ -163,8 +163,11 @@ class ApiGenerator(Generator):
         self._fingerprints.append(fingerprint)
 
     def _left_out(self) -> str:
-        """The settings that the server does not take, with their values; empty if there are none."""
-        known = _PENALTIES if _PENALTIES.keys() & self._client.sends.keys() else ()
+        """The settings that the server does not take, with their values; empty if there are none.
+
+        A setting with two names is listed by the first one, and only if the server takes neither.
+        """
+        known = _PENALTIES if _PENALTIES.keys() & self._client.sends.keys() else list(_PENALTIES)[1:]
         left_out = {n: value for n, value in self._client.left_out.items() if n in _NEUTRAL and n not in known}
         return ", ".join(name if value is None else f"{name} {value}" for name, value in left_out.items())
 
