@@ -15,6 +15,7 @@ from holisticbias.source.findings import Finding
 from holisticbias.source.folder import (
     LOCK_SUFFIX,
     NAMES,
+    NEW,
     SourceFile,
     find_source,
     is_source,
@@ -230,7 +231,8 @@ def _term_files(name: str, commit: str, root: Path) -> Iterator[tuple[PurePosixP
         about, _, file = entry.partition("\t")
         mode, _, blob, length = about.split()
         path = PurePosixPath(file)
-        if mode in _REGULAR and (is_yaml(path) or path.name.endswith(LOCK_SUFFIX)) and ".." not in path.parts:
+        read = is_yaml(path) or path.name.endswith(LOCK_SUFFIX) or path.parts[1:2] == (NEW,)
+        if mode in _REGULAR and read and ".." not in path.parts:
             blobs.append((path, blob, int(length)))
     large = max(blobs, key=lambda one: one[2], default=None)
     if large is not None and sum(size for _, _, size in blobs) > _LARGEST:
