@@ -186,6 +186,12 @@ def merge_commits(base: str, head: str, root: Path) -> tuple[str, tuple[str, ...
     return tree, tuple(dict.fromkeys(files)) if done.returncode == 1 else ()
 
 
+def start_of(head: str, base: str, root: Path) -> Files:
+    """The files at the newest common commit of two commits that git can merge, under the name of ``base``."""
+    commit = _git(root, "merge-base", "--end-of-options", base, head) or b""
+    return replace(named_files(commit.decode().strip(), root), name=base)
+
+
 def read_blob(name: str, path: str, root: Path) -> bytes | None:
     """The content of a file in a git revision; None if it does not have it, or if it is large or not a plain file."""
     entry = (_git(root, "ls-tree", "-z", "--long", name, "--", path) or b"").decode("utf-8", "replace")
