@@ -94,7 +94,7 @@ def test_a_file_of_new_entries_with_a_fault(repository: Path, name: str, text: s
 
 @pytest.mark.parametrize("name", ["ability.brave", "ability.brave.yaml.txt", "ability/brave.yaml"])
 def test_a_new_entry_in_a_file_that_is_not_read_is_an_error(repository: Path, invoke: Invoke, name: str) -> None:
-    """In the folder and in a commit; hidden files and the copies of an editor are no entries."""
+    """In the folder and in a commit; hidden files and the copies of an editor are left out."""
     path = repository / "descriptors" / "new" / name
     path.parent.mkdir(parents=True)
     path.write_text(NEW.replace("AXIS", "ability"), "utf-8")

@@ -132,7 +132,7 @@ def test_the_merge_is_previewed_by_the_tools_of_the_default_branch(
     text = (tmp_path / "preview" / "comment.md").read_text("utf-8")
     assert text.startswith(f"{MARKER}\n\n## Not ready yet")
     assert [part for part in shown if part not in text] == []
-    assert "retired" not in text, "what the default branch did since is no part of the contribution"
+    assert "retired" not in text, "the contribution did not do what the default branch did since"
     json.loads((tmp_path / "preview" / "suggestions.json").read_text("utf-8"))
     assert git(clone, "status", "--porcelain") == ""
 
