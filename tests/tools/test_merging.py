@@ -92,6 +92,20 @@ def test_a_file_of_new_entries_with_a_fault(repository: Path, name: str, text: s
     assert message in found[0].message
 
 
+@pytest.mark.parametrize("name", ["ability.brave", "ability.brave.yaml.txt", "ability/brave.yaml"])
+def test_a_new_entry_in_a_file_that_is_not_read_is_an_error(repository: Path, invoke: Invoke, name: str) -> None:
+    """In the folder and in a commit; hidden files and the copies of an editor are left out."""
+    path = repository / "descriptors" / "new" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(NEW.replace("AXIS", "ability"), "utf-8")
+    for other in (".DS_Store", "ability.brave.yaml~"):
+        (repository / "descriptors" / "new" / other).write_text("x", "utf-8")
+    assert [(f.path, f.rule) for f in validate_paths([repository])] == [(str(path), "new-entry-name")]
+    commit_all(repository)
+    shown = invoke.printed("preview", "HEAD^", "HEAD", "--source", repository)
+    assert (f"`descriptors/new/{name}:1:1`" in shown, "## Not ready yet" in shown) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("axis", "rule", "message"),
     [

@@ -112,7 +112,7 @@ NEW_TERM = "  - id: nonce.zorple\n    text: zorple\n    sources: [contributors]\
     [
         # two contributions that are right alone, and the same term twice together
         (f"descriptors:\n\n\n{NEW_TERM}", LAST, f"{NEW_TERM}\n{LAST}", ["`unique-id`", "not your work"]),
-        ("descriptors: # mine\n", "descriptors:\n", "descriptors: # theirs\n", ["conflict"]),
+        ("descriptors: # mine\n", "descriptors:\n", f"descriptors: # theirs\n{NEW_TERM}", ["Resolve conflicts"]),
     ],
 )
 def test_the_merge_is_previewed_by_the_tools_of_the_default_branch(
@@ -132,6 +132,7 @@ def test_the_merge_is_previewed_by_the_tools_of_the_default_branch(
     text = (tmp_path / "preview" / "comment.md").read_text("utf-8")
     assert text.startswith(f"{MARKER}\n\n## Not ready yet")
     assert [part for part in shown if part not in text] == []
+    assert "retired" not in text, "the contribution did not do what the default branch did since"
     json.loads((tmp_path / "preview" / "suggestions.json").read_text("utf-8"))
     assert git(clone, "status", "--porcelain") == ""
 

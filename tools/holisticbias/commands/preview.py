@@ -31,7 +31,7 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
     the default branch.
     """
     from holisticbias.contribute.preview import preview, render_preview
-    from holisticbias.contribute.revisions import given_files, merge_commits, named_files
+    from holisticbias.contribute.revisions import given_files, merge_commits, named_files, start_of
     from holisticbias.output import write_file
     from holisticbias.source.folder import find_source
 
@@ -42,7 +42,10 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
         root = source or find_source()
         tree, conflicts = merge_commits(old, new, root)
         before, head = named_files(old, root), named_files(new, root)
-        after = head if conflicts else replace(named_files(tree, root), name=f"{head.name}, merged")
+        if conflicts:  # what the other side did since would look like a change back
+            before, after = start_of(new, old, root), head
+        else:
+            after = replace(named_files(tree, root), name=f"{head.name}, merged")
     else:
         before, after = given_files(old, new, source)
         head = after

@@ -22,6 +22,8 @@ MAX_ISSUE = 20_000
 NO_ANSWERS = ("_No response_", "None")  # GitHub writes these for an empty field and a list without a choice
 NO_CREDIT = "Do not name me"
 """The answer of a contributor who does not want to be named as an author."""
+YES_NO = ("yes", "no")
+"""The answers of a question whose field is true or false."""
 _HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
 
 
@@ -45,9 +47,13 @@ class FormQuestion(Record):
         """The name of the answer in the address of a form."""
         return self.name or self.label.lower()
 
-    def read(self, answers: Mapping[str, str]) -> str | tuple[str, ...] | None:
+    def read(self, answers: Mapping[str, str]) -> str | bool | tuple[str, ...] | None:
         """The value of the entry's field; raises ``SourceError`` if it is needed and missing, or not a choice."""
         answer = answers.get(self.label, "")
+        if answer and self.among == YES_NO:
+            if answer not in YES_NO:
+                raise self.not_a_choice(answer, YES_NO)
+            return answer == YES_NO[0]
         if self.field == "position":  # derived from the text if it is missing
             first_word = {shown.split(" ")[0]: position for position, shown in POSITIONS.items()}
             position = first_word.get(answer.split(" ")[0])
@@ -143,7 +149,7 @@ def field_label(option: str, form: IssueForm) -> str | None:
     return next((q.label for q in form.questions if q.field == field), None)
 
 
-def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | tuple[str, ...] | None]]:
+def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | bool | tuple[str, ...] | None]]:
     """The kind and the fields of the entry that the answers of a form propose; raises ``SourceError``."""
     form = form_of(answers)
     if not form.proposes:

@@ -15,6 +15,7 @@ from holisticbias.source.findings import Finding
 from holisticbias.source.folder import (
     LOCK_SUFFIX,
     NAMES,
+    NEW,
     SourceFile,
     find_source,
     is_source,
@@ -185,6 +186,12 @@ def merge_commits(base: str, head: str, root: Path) -> tuple[str, tuple[str, ...
     return tree, tuple(dict.fromkeys(files)) if done.returncode == 1 else ()
 
 
+def start_of(head: str, base: str, root: Path) -> Files:
+    """The files at the newest common commit of two commits that git can merge, under the name of ``base``."""
+    commit = _git(root, "merge-base", "--end-of-options", base, head) or b""
+    return replace(named_files(commit.decode().strip(), root), name=base)
+
+
 def read_blob(name: str, path: str, root: Path) -> bytes | None:
     """The content of a file in a git revision; None if it does not have it, or if it is large or not a plain file."""
     entry = (_git(root, "ls-tree", "-z", "--long", name, "--", path) or b"").decode("utf-8", "replace")
@@ -230,7 +237,8 @@ def _term_files(name: str, commit: str, root: Path) -> Iterator[tuple[PurePosixP
         about, _, file = entry.partition("\t")
         mode, _, blob, length = about.split()
         path = PurePosixPath(file)
-        if mode in _REGULAR and (is_yaml(path) or path.name.endswith(LOCK_SUFFIX)) and ".." not in path.parts:
+        read = is_yaml(path) or path.name.endswith(LOCK_SUFFIX) or path.parts[1:2] == (NEW,)
+        if mode in _REGULAR and read and ".." not in path.parts:
             blobs.append((path, blob, int(length)))
     large = max(blobs, key=lambda one: one[2], default=None)
     if large is not None and sum(size for _, _, size in blobs) > _LARGEST:

@@ -167,11 +167,11 @@ def _proposal(terms: OpenTerms, issue: Issue, answers: Mapping[str, str], folder
 
 def _report(terms: OpenTerms, form: IssueForm, answers: Mapping[str, str]) -> Iterator[str]:
     """The answer to a report of an entry: the entry, its judgements, and what happens next."""
-    catalog, named = terms.catalog, answers.get("Entry", "")
+    catalog, named = terms.catalog, answers.get("Entry", "").strip("\"'`“”")
     found = list(catalog.named(named))
     if not found:
         yield f"## No entry has the id or the text {code(named)}"
-        near = near_ids(named.strip(), (entry for _, entry in catalog.entries()))
+        near = near_ids(named, (entry for _, entry in catalog.entries()))
         if near:
             yield f"Did you mean {', '.join(map(code, near))}?"
         yield EDIT
@@ -196,7 +196,8 @@ def _duplicates(terms: OpenTerms, text: str) -> str:
     for found in same_entries(terms.root, terms.catalog, text):
         retired = f", until version {found.entry.until}" if found.entry.until else ""
         known = f"{code(found.entry.text)} is in the data as {code(found.entry.id)}"
-        lines.append(f"- {known}, {_link(found.place)}{retired}")
+        change = f"[another form]({REPOSITORY}/issues/new/choose) changes it"
+        lines.append(f"- {known}, {_link(found.place)}{retired}; {change}")
     phrase = same_phrase(terms.catalog, text)
     if phrase:
         lines.append(f"- the data makes this phrase already: {code(phrase)}")

@@ -20,6 +20,7 @@ from holisticbias.source.reading_rules import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_VALUES,
+    NEW_ENTRY_NAME,
     NOT_UTF8,
     TOO_DEEP,
     TOO_MANY_VALUES,
@@ -127,6 +128,11 @@ def _parsed(content: bytes) -> Document:
     except (yaml.YAMLError, RecursionError) as error:
         failed = YAML_SYNTAX.at((1, 1), f"YAML cannot read the file: {type(error).__name__}.")
     return Document("", None, {}, tuple(dict.fromkeys((*findings, *builder.findings, failed))))
+
+
+def misplaced(path: str) -> Document:
+    """The document of a file that is among new entries, but has a name by which it is not read."""
+    return _unread(path, NEW_ENTRY_NAME, "The file is not read.")
 
 
 def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1)) -> Document:

@@ -1,11 +1,12 @@
 """Folders of terms: find them and read their files."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from holisticbias.errors import SourceError
 from holisticbias.inputs import refuse_unreadable
-from holisticbias.source.document import Document, read_document, read_json
+from holisticbias.source.document import Document, misplaced, read_document, read_json
 from holisticbias.terms.file_kinds import COMPANIONS, MODELS, TERMS, Kind
 
 FOLDERS: tuple[Kind, ...] = (*TERMS, *COMPANIONS, "releases", "subsets")
@@ -63,6 +64,7 @@ def read_source(root: Path, *, relative: bool = False) -> tuple[SourceFile, ...]
 
     found = ((kind, path) for kind in KINDS for path in kind_files(root, kind))
     files = [SourceFile(kind, read_document(path, name(path), root)) for kind, path in found]
+    files += [SourceFile(kind, misplaced(name(path))) for kind in FOLDERS for path in _misplaced_files(root, kind)]
     locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
     files += [SourceFile("locks", read_json(path, name(path), root)) for path in locks]
     return tuple(files)
@@ -88,6 +90,16 @@ def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
         return tuple(path for path in (root / f"{kind}.yaml",) if path.exists())
     folders = (root / kind, root / kind / NEW)
     return tuple(path for folder in folders for path in sorted(folder.glob("*")) if is_yaml(path))
+
+
+def _misplaced_files(root: Path, kind: Kind) -> Iterator[Path]:
+    """The files among the new entries of a kind that are not read, except hidden files and an editor's copies."""
+    folder = root / kind / NEW
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        read = len(parts) == 1 and is_yaml(path)
+        if path.is_file() and not read and not path.name.endswith("~") and not any(p.startswith(".") for p in parts):
+            yield path
 
 
 def is_yaml(path: PurePath) -> bool:

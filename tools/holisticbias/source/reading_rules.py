@@ -21,6 +21,11 @@ FILE_TOO_LARGE = Rule(
     asks=f"A file has at most {MAX_BYTES // 1_000_000} MB.",
     fix="split the file",
 )
+NEW_ENTRY_NAME = Rule(
+    "new-entry-name",
+    asks="A file of new entries lies in the folder new itself, and its name ends in .yaml.",
+    fix="rename the file for its entry, as in new/ability.with-a-stoma.yaml, without a slash in the name",
+)
 NEW_ENTRY_GROUP = Rule(
     "new-entry-group",
     asks="A file of new entries names the axis, gender, family, collection or domain of a file that exists.",

@@ -226,7 +226,8 @@ class ShareFigures(MeasureFigures):
             words += f", and a large one in {percent(paired_large)}. " if paired_large is not None else ". "
         unit = nats[0].unit
         low, high = (show(end(figure.value or 0 for figure in nats), unit) for end in (min, max))
-        yield f"{words}The median difference of an axis lies between {low} and {high} {unit}."
+        median = f"is {low}" if low == high else f"of an axis lies between {low} and {high}"
+        yield f"{words}The median difference {median} {unit}."
 
     def _mean(self, name: str) -> float | None:
         """The mean of the axes' known shares, weighted by pairs."""
