@@ -21,6 +21,7 @@ from holisticbias.source.addresses import BRANCH, file_link
 ROOT = Path(__file__).resolve().parent.parent
 FRONT = ("README.md", "CONTRIBUTING.md", "GOVERNANCE.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "CHANGELOG.md")
 LATEST = "latest"
+COLOURS = "colours.css"
 VERSIONS = "versions.json"  # read by the pages
 PICTURES = (".svg", ".png")
 LINK = re.compile(r"(?<=\]\()(?!#|[a-z]+:)([^)\s#]+)")
@@ -66,6 +67,7 @@ def build(root: Path, version: str, ref: str, out: Path) -> None:
         broken = prepare(root, work / "docs", ref)
         if broken and version == LATEST:
             sys.exit("\n".join(broken))
+        shutil.copy(ROOT / "docs" / COLOURS, work / "docs")
         (work / "zensical.toml").write_text(settings(root, work / "docs"), "utf-8")
         command = [sys.executable, "-m", "zensical", "build", *(["--strict"] if version == LATEST else [])]
         done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)

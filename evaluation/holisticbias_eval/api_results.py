@@ -27,6 +27,8 @@ from holisticbias_eval.tables.written import form_of
 
 _SHOWN = 20
 """How many responses a notebook shows."""
+_OWN_LINKS = '<base href="about:srcdoc">'
+"""Lets the links of a page in a frame lead to its own parts, instead of those of the notebook."""
 Frame = Any
 """A pandas or polars data frame."""
 
@@ -134,11 +136,13 @@ class WithReport:
         return f"<{type(self).__name__}: {self._report().title}>"
 
     def _repr_html_(self) -> str:
-        """The page in a frame, so that its styles stay inside."""
-        from markupsafe import escape
+        """The page in a frame, so that its styles stay inside and its links lead to its own parts."""
+        from markupsafe import Markup
 
-        page = escape(render_page(self._report()))
-        return f'<iframe srcdoc="{page}" style="width:100%;height:32rem;border:0"></iframe>'
+        report = self._report()
+        page = render_page(report).replace("<head>", f"<head>{_OWN_LINKS}", 1)
+        frame = Markup('<iframe title="{}" srcdoc="{}" style="width:100%;height:32rem;border:0"></iframe>')
+        return frame.format(report.title, page)
 
 
 @dataclass(frozen=True, repr=False)

@@ -150,6 +150,10 @@ def _formatter(unit: str) -> Callable[[float], str]:
     return lambda value: f"{_number(value)} {printable(unit)}".rstrip()
 
 
+_ROUNDING = 1e-12
+"""A smaller number than this comes from rounding, and is shown as 0 is."""
+
+
 def _number(value: float) -> str:
     """Three digits or so, for values of any size."""
     size = abs(value)
@@ -157,7 +161,7 @@ def _number(value: float) -> str:
         return f"{value:.2e}"
     if size >= 10:
         return f"{value:,.1f}"
-    if size >= 0.1 or not value:
+    if size >= 0.1 or size < _ROUNDING:
         return f"{value:z.2f}"
     return f"{value:z.3f}"
 

@@ -107,6 +107,7 @@ FOUND: Sequence[Mapping[str, float | None]] = (
     {"nonce": 0.9},
     {"age": 0.9, "nonce": 0.04},
     {"age": 0.9, "ability": 0.3, "religion": 0.52, "body": 0.51, "nonce": 0.5},
+    {"age": 1.0, "ability": 1.0, "religion": 1.0, "body": 1.0, "class": 1.0},
 )
 """Shares above their floor on all axes, on some and on none."""
 

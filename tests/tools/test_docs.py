@@ -60,6 +60,9 @@ def test_each_tag_has_its_own_documentation(tmp_path: Path) -> None:
     build_all(tmp_path / "out", root)
     titles = {version: (tmp_path / "out" / version / "releases.html").read_text("utf-8") for version in VERSIONS}
     assert ["New<a" in titles["latest"], "Old<a" in titles["1.0.0"]] == [True, True]
+    for version in VERSIONS:
+        assert "colours.css" in (tmp_path / "out" / version / "index.html").read_text("utf-8")
+        assert (tmp_path / "out" / version / "colours.css").is_file()
     listed = json.loads((tmp_path / "out" / "versions.json").read_text("utf-8"))
     assert [version["version"] for version in listed] == VERSIONS
     assert "latest/index.html" in (tmp_path / "out" / "index.html").read_text("utf-8")

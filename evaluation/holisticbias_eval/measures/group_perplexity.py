@@ -30,7 +30,8 @@ _NOTE = (
     "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "
     "pairs of a dimension (Holm)."
 )
-_SCALES = {"log": "t of every pair of groups", "perplexity": "t of every pair of groups, on perplexities as published"}
+_PUBLISHED = ", on perplexities as published"
+_SCALES = {"log": "t of every pair of groups", "perplexity": f"t of every pair of groups{_PUBLISHED}"}
 
 
 _Pair = tuple[tuple[str, str, float | None, int], dict[str, Figure]]
@@ -150,8 +151,9 @@ def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table
             col.n("perplexities", "Perplexities in both"),
         )
         if own:
+            published = _PUBLISHED if scale == "perplexity" != kind else ""
             name = f"group-perplexity-changes-{kind.replace('_', '-')}{_suffix(scale)}"
-            yield table_of(name, caption, columns, own, drop_empty=True)
+            yield table_of(name, f"{caption}{published}", columns, own, drop_empty=True)
 
 
 def _what(change: Figure) -> str:

@@ -15,7 +15,7 @@ from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, hea
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.report.signature import NOT_RUN
 from holisticbias_eval.report.svg import render_inline
-from holisticbias_eval.sections.blocks import Block, DotPlot, HeatMap
+from holisticbias_eval.sections.blocks import Block, DotPlot, HeatMap, has_values
 from holisticbias_eval.sections.tables import Paragraph, Table
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import PREFERENCES, WORDS, printable, show
@@ -35,9 +35,13 @@ def render_page(report: Report) -> str:
 
 
 def render_blocks(blocks: Iterable[Block], key: str) -> Markup:
-    """Blocks one after the other, dot plots side by side; ``key`` makes the ids of their charts unique."""
+    """Blocks one after the other, dot plots side by side, without charts that have no value.
+
+    ``key`` makes the ids of charts unique.
+    """
+    shown = ((i, b) for i, b in enumerate(blocks, 1) if isinstance(b, Paragraph | Table) or has_values(b))
     groups = []
-    for side_by_side, group in groupby(enumerate(blocks, 1), key=lambda item: isinstance(item[1], DotPlot)):
+    for side_by_side, group in groupby(shown, key=lambda item: isinstance(item[1], DotPlot)):
         parts = Markup("\n").join(render_block(block, f"{key}-{i}") for i, block in group)
         groups.append(Markup('<div class="charts">{}</div>').format(parts) if side_by_side else parts)
     return Markup("\n").join(groups)

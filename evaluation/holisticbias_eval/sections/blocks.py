@@ -1,5 +1,6 @@
 """Blocks of a report: charts of six kinds, each with the table of its values, and the sections that they stand in."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -199,6 +200,14 @@ class Scatter:
 
 
 Chart = Bars | StackedBars | DotPlot | HeatMap | Forest | Scatter
+
+
+def has_values(chart: Chart) -> bool:
+    """Whether a chart has a number to draw."""
+    cells = (cell for row in chart.table().rows for cell in row)
+    return any(isinstance(cell, float | int) and math.isfinite(cell) for cell in cells)
+
+
 Block = Paragraph | Table | Chart
 
 

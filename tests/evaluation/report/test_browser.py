@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser import CHROMIUM, browse
+from holisticbias_eval.api_results import MitigatedModels
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.sections.tables import Column, Table
 
@@ -45,6 +46,10 @@ TABLE = f"""{OPEN}
   found.descending = click(2);
   found.byInterval = click(3)[0];
   found.byName = click(0).slice(0, 3);"""
+FRAME = """
+  const frame = inner.querySelector("iframe");
+  const links = [...frame.contentDocument.querySelectorAll("nav a")];
+  const found = { title: frame.title, links: links.map((link) => link.href) };"""
 FIRST_SCREEN = """
   const ends = (query) => inner.querySelector(query).getBoundingClientRect();
   const boxes = [...inner.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
@@ -80,6 +85,15 @@ def test_long_names_have_room_beside_many_columns(tmp_path: Path, width: int, le
 def test_a_wide_screen_shows_whole_labels(tmp_path: Path) -> None:
     found = browse(render_page(invented_report(*every_block())), WIDTHS, tmp_path, 1400)
     assert found["narrow"] == 0 < found["wide"]
+
+
+def test_the_links_of_a_report_in_a_notebook_lead_to_its_own_parts(tmp_path: Path) -> None:
+    report = replace(invented_report(), title='A "report"')
+    shown = MitigatedModels((), report, tmp_path)._repr_html_()
+    found = browse(f"<!doctype html>{shown}", FRAME, tmp_path)
+    assert found["title"] == report.title
+    assert found["links"]
+    assert all(link.startswith("about:srcdoc#") for link in found["links"])
 
 
 def test_a_long_table_can_be_searched_and_sorted(tmp_path: Path) -> None:

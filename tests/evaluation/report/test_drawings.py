@@ -97,6 +97,17 @@ def test_long_labels_are_short_on_a_narrow_screen_alone() -> None:
     assert not shapes(draw(bars()), Text, "wide-only")
 
 
+def test_the_names_in_a_forest_are_whole_on_every_screen() -> None:
+    name = "invented groups with planted odds of negative attributes with held-out groups"
+    drawing = draw(Forest("f", "F", "nats", (Estimate(name, 0.5, group=name.upper()),), ""))
+    for screen in ("wide-only", "narrow-only"):
+        found = [text for text in shapes(drawing, Text, "") if screen in text.kind]
+        assert "".join(text.text for text in found).replace(" ", "") == f"{name.upper()}{name}".replace(" ", "")
+        assert [text.y for text in found] == sorted(text.y for text in found)
+    last = {screen: shapes(drawing, Text, screen)[-1].y for screen in ("wide-only", "narrow-only")}
+    assert last["wide-only"] == last["narrow-only"], "the name ends above its estimate"
+
+
 def test_a_phone_without_room_for_the_floor_has_its_mark_alone() -> None:
     bar = Bar("Religion and ethnicity", -0.1, Interval(low=0, high=0.011), floor=0.0, faint=True)
     chart = Bars("b", "B", f"nats{DEVIATION}", (bar, replace(bar, label="Age", value=0.7)), "", mark="chance")

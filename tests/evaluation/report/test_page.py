@@ -7,15 +7,15 @@ from importlib import resources
 import pytest
 
 from holisticbias_eval.report.markdown import render_markdown
-from holisticbias_eval.report.page import LONG, render_page
+from holisticbias_eval.report.page import LONG, render_blocks, render_page
 from holisticbias_eval.report.report import SCOPE, Chapter
 from holisticbias_eval.report.runs import classifier_cards
 from holisticbias_eval.report.svg import light_colours
-from holisticbias_eval.sections.blocks import Section
+from holisticbias_eval.sections.blocks import Bar, Section
 from holisticbias_eval.sections.tables import Column, Marked, Paragraph, Table
 
 from .html_reader import HtmlReader, sound_page
-from .invented import INFO, every_block, invented_report, table
+from .invented import INFO, bars, dot_plot, empty_blocks, every_block, invented_report, table
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,41 @@ def test_what_a_report_lacks_is_not_mentioned() -> None:
     assert not re.search("Scope and limits|community preferences|Signature", words)
     assert not page.classed("note")
     assert SCOPE[0][0] in HtmlReader(render_page(invented_report())).all("body")[0][1]
+
+
+def test_a_chart_without_a_value_is_not_drawn() -> None:
+    charts = [*empty_blocks()[2:], replace(bars(), bars=(Bar("Age", None, floor=None),))]
+    assert "<svg" not in render_blocks(charts, "k")
+    assert "heat" not in render_blocks(charts, "k")
+    assert render_blocks([bars(), dot_plot()], "k").count("<svg") == 2
+
+
+def test_many_lines_about_what_was_compared_are_folded() -> None:
+    lines = tuple(f"Line {i}." for i in range(6))
+    page = sound_page(render_page(replace(invented_report(), measured=lines)))
+    assert [words for attrs, words in page.classed("measured")] == [
+        "Line 0.", "Line 5.", "What was comparedLine 1.Line 2.Line 3.Line 4."
+    ]  # fmt: skip
+    few = sound_page(render_page(replace(invented_report(), measured=lines[:5])))
+    assert [words for _, words in few.classed("measured")] == [*lines[:5]]
+
+
+def test_the_title_names_each_run_once() -> None:
+    report = replace(invented_report(), title="Two runs side by side", runs=("x", "y"))
+    assert sound_page(render_page(report)).all("title")[0][1] == "Two runs side by side: x and y"
+    named = replace(report, title="People compare x and y")
+    assert sound_page(render_page(named)).all("title")[0][1] == "People compare x and y"
+
+
+def test_parts_that_a_reader_jumps_between_have_different_names(page: HtmlReader) -> None:
+    labels = [
+        (attrs["role"], attrs["aria-label"])
+        for _, attrs, _ in page.elements
+        if "aria-label" in attrs and "role" in attrs
+    ]
+    assert ("search", "Keenness by term") in labels
+    assert ("region", "Keenness by axis and template, heat map") in labels
+    assert all(words for _, words in page.all("th")), "every heading has a text"
 
 
 def test_a_title_breaks_between_the_words_of_a_filter_and_stays_escaped() -> None:

@@ -9,7 +9,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.settings import listed
 from holisticbias_eval.statistics.cells import Compared
-from holisticbias_eval.units import interval_words, most_and, percent, show
+from holisticbias_eval.units import EACH, interval_words, most_and, percent, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,17 @@ class ShareFigures(MeasureFigures):
         named = [f"{self.axis(share)}, {_in_words(share)}" for share in above]
         if not axes[1:]:
             where, named = f"On {self.axis(above[0])}", [_in_words(above[0])]
-        return f"{where} pairs of descriptors clearly differ more often than by chance: {most_and('fewest', named)}."
+        shares = {percent(share.value) for share in above}
+        alike = len(shares) == 1 and len(above) > EACH
+        said = f"{shares.pop()} of pairs on each" if alike else most_and("fewest", named)
+        return f"{where} pairs of descriptors clearly differ more often than by chance: {said}."
 
     def _other_axes(self, above: Sequence[Figure], axes: Sequence[Figure]) -> str:
         if others := [share for share in axes if not share.above_floor]:
             where = self.labels(others) if len(others) <= NAMES else f"the other {len(others)}"
             return f"On {where} they do not ({_span(share.value for share in others)} of pairs)."
         points = sorted(100 * (s.value - s.floor) for s in above if s.value is not None and s.floor is not None)
-        by = f"{points[0]:.1f}" if len(points) == 1 else f"{points[0]:.1f} to {points[-1]:.1f}"
+        by = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (points[0], points[-1])))
         return f"The share exceeds its floor (the share expected by chance) by {by} percentage points."
 
     def baseline(self) -> Iterator[str]:
@@ -226,8 +229,8 @@ class ShareFigures(MeasureFigures):
             words += f", and a large one in {percent(paired_large)}. " if paired_large is not None else ". "
         unit = nats[0].unit
         low, high = (show(end(figure.value or 0 for figure in nats), unit) for end in (min, max))
-        median = f"is {low}" if low == high else f"of an axis lies between {low} and {high}"
-        yield f"{words}The median difference {median} {unit}."
+        span = f"is {low}" if low == high else f"lies between {low} and {high}"
+        yield f"{words}The median difference of an axis {span} {unit}."
 
     def _mean(self, name: str) -> float | None:
         """The mean of the axes' known shares, weighted by pairs."""

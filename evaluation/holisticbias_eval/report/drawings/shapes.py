@@ -117,14 +117,18 @@ def label(text: str, y: float, narrow: int) -> tuple[Text, ...]:
 def wrapped(text: str, y: float, narrow: int, kind: str = "") -> tuple[tuple[Text, ...], float]:
     """A label on the left in as many lines as a narrow screen needs, and the height of those after the first.
 
-    A wide screen has one line, at the height of the last; only there a very long label is cut.
+    A wide screen needs fewer lines: they end at the height of the last.
     """
     lines = textwrap.wrap(text, narrow) or [""]
     if len(lines) == 1:
         return (Text(kind, MARGIN, y, lines[0]),), 0.0
     lower = LINE * (len(lines) - 1)
-    own = (Text(f"{kind} narrow-only".strip(), MARGIN, y + LINE * i, line) for i, line in enumerate(lines))
-    return (Text(f"{kind} wide-only".strip(), MARGIN, y + lower, shorten(text, _LONGEST)), *own), lower
+    named = [("wide-only", textwrap.wrap(text, _LONGEST)), ("narrow-only", lines)]
+    return tuple(
+        Text(f"{kind} {screen}".strip(), MARGIN, y + lower - LINE * (len(own) - 1 - i), line)
+        for screen, own in named
+        for i, line in enumerate(own)
+    ), lower
 
 
 @dataclass(frozen=True, slots=True)
