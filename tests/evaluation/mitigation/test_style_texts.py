@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.errors import MitigationError, ModelError, SelectionError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
-from holisticbias_eval.mitigation.measuring import AIMS, Measuring, place_runs
+from holisticbias_eval.mitigation.measuring import Measuring, place_runs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import ResponseLessons, examples_of
-from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.mitigation.settings import AIMS, Tagging
 from holisticbias_eval.mitigation.styles import (
     StyleMethod,
     balanced_means,
