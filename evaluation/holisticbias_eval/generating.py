@@ -12,13 +12,12 @@ from holisticbias.inputs import file_sha256
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
-from holisticbias_eval.models.generation.frame import STYLES, Style
+from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import SamenessRecord, SampledRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.prompts.texts import mark_refusals
 from holisticbias_eval.records import FolderRecord, named_paths, record_json
@@ -39,9 +38,9 @@ from holisticbias_eval.settings import (
 )
 from holisticbias_eval.tables.files import is_table_name, table_stem, table_suffix
 from holisticbias_eval.tasks.collected import find_asked
-from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
+from holisticbias_eval.tasks.responding import ResponseRequests, draw_sentences, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
-from holisticbias_eval.tasks.response_settings import CONTINUED_AS, SENTENCES, Personas, TextSettings, asking_uses
+from holisticbias_eval.tasks.response_settings import SENTENCES, Personas, TextSettings, asking_uses
 from holisticbias_eval.tasks.sources import ReleaseSource, file_name, release_source, sign_release
 from holisticbias_eval.tasks.task import Given
 
@@ -171,11 +170,9 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     drawing = find_drawing(given, several=is_said)
     about: dict[str, Any]
     if prompts is None or is_said:
-        opened = given.release(given.own_release, small=given.read(Small).small)
-        with given.display.step("Drawing prompts"):
-            requests = draw_prompts(opened, drawing)
-        about = {"release": sign_release(opened), "prompts": None, "prompts_sha256": None}
-        return release_source(opened).name, requests, {**about, "generation": drawing.settings}, None
+        release, requests = draw_sentences(given, drawing)
+        about = {"release": sign_release(release), "prompts": None, "prompts_sha256": None}
+        return release_source(release).name, requests, {**about, "generation": drawing.settings}, None
     file = prompts_file(Path(prompts))
     if not is_table_name(file) and table_suffix(file) != ".txt":
         found = find_asked(TextSettings(prompts=prompts), given, drawing)
@@ -183,7 +180,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         about = {"release": found.signature if found.release else None, "prompts": name}
         about |= {"prompts_sha256": found.about["prompts_sha256"], "generation": found.about}
         target = name if found.release else table_stem(Path(name))
-        return f"on-{file_name(target)}", found.content.requests, about, STYLES.read(CONTINUED_AS)
+        return f"on-{file_name(target)}", found.content.requests, about, found.content.style
     if given.release_name is not None:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:

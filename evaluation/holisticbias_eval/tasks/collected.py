@@ -9,15 +9,19 @@ import pyarrow.compute as pc
 from holisticbias.inputs import file_sha256
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError, TableError
+from holisticbias_eval.measures.options import Censoring
+from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.prompts.collections import CollectionPrompts, ask, release_prompts, select_prompts
-from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
+from holisticbias_eval.prompts.conversations import PromptDrawing
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import MODEL, Part, human_texts, model_texts
+from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tables.forms import Form
+from holisticbias_eval.tasks.responding import draw_sentences
 from holisticbias_eval.tasks.response_files import RESPONSES, TEXTS
-from holisticbias_eval.tasks.response_settings import SENTENCES, TextSettings
+from holisticbias_eval.tasks.response_settings import CONTINUED_AS, SENTENCES, TextSettings
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
 from holisticbias_eval.tasks.task import Given
 
@@ -37,13 +41,15 @@ GIVEN = Form(
 class PromptsAsked:
     """The requests of a run, people's texts, and the part of a text to measure.
 
-    ``is_continued`` says whether a model continues the prompts, not answers them, ``each`` how often it does each.
+    A chat model continues the prompts in a ``style``; without one they are answered. ``is_censored`` says whether
+    mentions of the subject are replaced in the responses, and ``each`` how often a prompt is asked.
     """
 
     requests: pa.Table
     human: pa.Table
     part: Part
-    is_continued: bool = True
+    style: Style | None = None
+    is_censored: bool = False
     each: int = 1
 
 
@@ -75,7 +81,8 @@ def find_asked(read: TextSettings, given: Given, drawing: PromptDrawing) -> Task
         "measured_part": part,
     }
     human = human_texts(chosen.table, part, found.written)
-    asked = PromptsAsked(ask(chosen, drawing.per_cell), human, part, each=drawing.per_cell)
+    style = STYLES.read(read.style or CONTINUED_AS)
+    asked = PromptsAsked(ask(chosen, drawing.per_cell), human, part, style, each=drawing.per_cell)
     if found.release is None:
         return file_source(asked, found.name, found.digest, "prompts", settings, name=texts_name(found.name))
     return TaskSource(asked, found.release, texts_name(found.name), settings)
@@ -97,16 +104,15 @@ def _find_prompts(read: TextSettings, given: Given) -> CollectionPrompts:
 
 def _sentences(given: Given, part: Part, drawing: PromptDrawing) -> TaskSource:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
-    opened = given.release(given.own_release)
-    with given.display.step("Drawing prompts"):
-        drawn = draw_prompts(opened, drawing)
+    release, drawn = draw_sentences(given, drawing)
     text = {name: drawn[name].cast(pa.large_string()) for name in ("axis", "descriptor", "template_id", "noun_id")}
     item = pc.binary_join_element_wise(text["template_id"], text["noun_id"], pa.scalar("/", pa.large_string()))
     added = {"domain": text["axis"], "group": text["descriptor"], "subject": text["descriptor"], "item": item}
     drawn = with_columns(drawn, added)
-    settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part}
-    asked = PromptsAsked(drawn, drawn.slice(0, 0), part, is_continued=False)
-    return TaskSource(asked, opened, texts_name(f"{opened.version}-{SENTENCES}"), settings)
+    censored = given.read(Censoring).censor
+    settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part, **censor_settings(censored=censored)}
+    asked = PromptsAsked(drawn, drawn.slice(0, 0), part, is_censored=censored)
+    return TaskSource(asked, release, texts_name(f"{release.version}-{SENTENCES}"), settings)
 
 
 def read_given_texts(path: Path, part: Part | None) -> TaskSource:

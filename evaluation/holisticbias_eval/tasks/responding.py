@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias.inputs import file_sha256
+from holisticbias.release.release import Release
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
@@ -19,8 +20,8 @@ from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.models.trial import Plan, plan_trial
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import lines_to_draw
-from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
-from holisticbias_eval.settings import Chosen, Seed, Variants
+from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing, draw_prompts
+from holisticbias_eval.settings import Chosen, Seed, Small, Variants
 from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tasks.response_settings import DecodingName, GivenResponses, Personas, Samples
 from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource
@@ -61,6 +62,13 @@ def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
         raise EvaluationError(f"--per-cell {number:,} is more than {_MOST:,} responses to a prompt: choose fewer")
     variants = given.read(Variants).variants is not False
     return PromptDrawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
+
+
+def draw_sentences(given: Given, drawing: PromptDrawing) -> tuple[Release, pa.Table]:
+    """Open the release, by default the one whose words the model knows, and draw prompts from its sentences."""
+    release = given.release(given.own_release, small=given.read(Small).small)
+    with given.display.step("Drawing prompts"):
+        return release, draw_prompts(release, drawing)
 
 
 def given_model(name: str | None, file: Path) -> GivenModel:

@@ -14,13 +14,13 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
-from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
+from holisticbias_eval.prompts.conversations import refuse_few
 from holisticbias_eval.prompts.selection import NOT_CHOSEN, NOT_GIVEN, count_terms
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tasks.judging import find_response_reading
-from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests, find_drawing
+from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests, draw_sentences, find_drawing
 from holisticbias_eval.tasks.response_files import TABLES, read_responses
 from holisticbias_eval.tasks.response_settings import ASKED, GivenResponses, Personas, asking_uses
 from holisticbias_eval.tasks.sources import TaskSource, release_source
@@ -41,29 +41,25 @@ class ResponsesTask(RespondingTask):
     def source(self, given: Given) -> TaskSource:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
-        release = given.release(None if file else given.own_release, small=given.read(Small).small)
         if file is not None:
-            table = place_responses(read_responses(file), release, file)
-            return release_source(release, (release, table))
+            release = given.release()
+            return release_source(release, place_responses(read_responses(file), release, file))
         drawing = find_drawing(given)
         if any(MEASURES[name].needs.answers == "labels" for name in given.measures):
             refuse_few(drawing)
-        with given.display.step("Drawing prompts"):
-            table = draw_prompts(release, drawing)
-        return release_source(release, (release, table), drawing.settings)
+        return release_source(*draw_sentences(given, drawing), drawing.settings)
 
     def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
-        release, table = source.content
+        table = source.content
         others = NOT_GIVEN if isinstance(model, GivenModel) else NOT_CHOSEN
-        terms = count_terms(release, table["descriptor_id"], others)
+        terms = count_terms(source.release, table["descriptor_id"], others)
         return ResponseRequests(table, model, count=table.num_rows, settings=source.about, terms=terms)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the classifiers of the measures."""
         shipped = given.shipped(RESPONDER) if given.read(GivenResponses).responses is None else None
-        release, _ = source.content
-        return find_response_reading(shipped.classifiers if shipped else {}, release, given)
+        return find_response_reading(shipped.classifiers if shipped else {}, source.release, given)
 
 
 _ABOUT = ("axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference")

@@ -65,8 +65,8 @@ class TaskSource:
     is_selected: bool = False
 
     @property
-    def release(self) -> Release | None:
-        """The release that is asked about; None for a file."""
+    def release(self) -> Any:
+        """The ``Release`` that is asked about; None for a file."""
         return self.origin if isinstance(self.origin, Release) else None
 
     @property

@@ -7,19 +7,16 @@ import pyarrow as pa
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.embedded import WRITER
-from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import censored_texts, mark_refusals, model_texts
-from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
 from holisticbias_eval.tasks import responding
 from holisticbias_eval.tasks.collected import PromptsAsked, find_asked, read_given_texts
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.response_settings import (
     ASKED,
-    CONTINUED_AS,
     SAID,
     SENTENCES,
     GivenResponses,
@@ -56,11 +53,8 @@ class TextsTask(responding.RespondingTask):
         """Start the engine that continues; of given texts only the model's name is known."""
         if given.read(GivenResponses).responses is not None:
             return super().model(source, given)
-        named = replace(given, model=given.named(source))
-        wanted = given.read(TextSettings).style
-        style = STYLES.read(wanted or CONTINUED_AS) if source.content.is_continued else None
-        generator = responding.start_responding(named, style)
-        if generator.keeps_blank and wanted is not None:
+        generator = responding.start_responding(replace(given, model=given.named(source)), source.content.style)
+        if generator.keeps_blank and given.read(TextSettings).style is not None:
             name = generator.identity.name
             raise EvaluationError(f"--style is for chat models: {name} continues the plain text; leave it out")
         return generator
@@ -71,13 +65,9 @@ class TextsTask(responding.RespondingTask):
         count = asked.requests.num_rows
         if isinstance(model, GivenModel):
             return responding.ResponseRequests(asked.requests, model, count=count, settings=source.about)
-        style = None
-        if asked.is_continued and not model.keeps_blank:
-            style = STYLES.read(given.read(TextSettings).style or CONTINUED_AS)
-        censored = _is_censored(source, given)
+        style = None if model.keeps_blank else asked.style
         settings = {**source.about, **(style.settings if style else {})}
-        settings |= {} if asked.is_continued else censor_settings(censored=censored)
-        release = source.release if censored else None
+        release = source.release if asked.is_censored else None
 
         def made(responses: pa.Table) -> pa.Table:
             """Texts of the model, and then those of people."""
@@ -90,11 +80,7 @@ class TextsTask(responding.RespondingTask):
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the classifiers of the measures."""
-        return find_text_reading(given, censored=_is_censored(source, given))
-
-
-def _is_censored(source: TaskSource, given: Given) -> bool:
-    return not source.content.is_continued and given.read(Censoring).censor
+        return find_text_reading(given, censored=source.content.is_censored)
 
 
 def _with_writer(given: Given, prompts: str | None) -> tuple[str | None, str | None]:
