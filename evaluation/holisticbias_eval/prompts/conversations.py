@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pyarrow as pa
 from holisticbias.compile.random_words import random_number
 from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
-from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.store.keys import counted, distinct_rows
 from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
@@ -75,20 +75,22 @@ def draw_prompts(release: Release, drawing: PromptDrawing) -> pa.Table:
     if not sentences.num_rows:
         raise SelectionError("no sentence with a descriptor and a noun is left to ask about")
     sentences = with_axis_labels(sentences, release.tables["descriptors"])
-    rows, draws, bits = _draw(sentences, drawing)
-    chosen = sentences.take(pa.array(rows))
-    spoken = list(_spoken(chosen, draws, bits, drawing))
-    columns = {name: [row[name] for row in spoken] for name in ("response_id", "variants", "prompt", "persona")}
-    cells = (chosen[name].to_pylist() for name in _CELL)
-    samples = counted(zip(*cells, columns["prompt"], columns["persona"], strict=True))
+    drawn = list(islice(_draw(sentences, drawing), drawing.limit))
+    chosen = sentences.take(pa.array([row for row, _, _ in drawn], pa.int64()))
+    numbers = [number for _, number, _ in drawn]
+    rows = zip(chosen.to_pylist(), drawn, strict=True)
+    variants, prompts, personas = zip(*(_spoken(row, bits, drawing) for row, (_, _, bits) in rows), strict=True)
+    cells = [chosen[name].to_pylist() for name in _CELL]
+    ids = [f"{template}/{descriptor}/{number}" for template, descriptor, number in zip(*cells, numbers, strict=True)]
+    samples = counted(zip(*cells, prompts, personas, strict=True))
     return pa.table(
         {
-            "response_id": pa.array(columns["response_id"], pa.string()),
+            "response_id": pa.array(ids, pa.string()),
             **{name: chosen[name] for name in _KEPT},
-            "draw": pa.array(draws, pa.int32()),
-            "variants": pa.array(columns["variants"], pa.string()),
-            "prompt": pa.array(columns["prompt"], pa.large_string()),
-            "persona": pa.array(columns["persona"], pa.large_string()),
+            "draw": pa.array(numbers, pa.int32()),
+            "variants": pa.array(variants, pa.string()),
+            "prompt": pa.array(prompts, pa.large_string()),
+            "persona": pa.array(personas, pa.large_string()),
             "sample": pa.array(samples, pa.int32()),
         }
     )
@@ -104,26 +106,18 @@ def refuse_few(drawing: PromptDrawing) -> None:
         )
 
 
-def _draw(sentences: pa.Table, drawing: PromptDrawing) -> tuple[Ints, Ints, list[int]]:
-    """The drawn sentences, the number of each draw, and random bits for its variants and persona."""
+def _draw(sentences: pa.Table, drawing: PromptDrawing) -> Iterator[tuple[int, int, int]]:
+    """The row of each drawn sentence, the number of the draw, and random bits for its variants and persona."""
     first, cell = distinct_rows(sentences.select(list(_CELL)))
     order = np.argsort(cell, kind="stable")
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(cell, minlength=len(first)))))
+    members = np.split(order, np.cumsum(np.bincount(cell))[:-1])
     named = sentences.select([*_CELL, "axis"]).take(pa.array(first)).to_pylist()
-    rows: list[int] = []
-    draws: list[int] = []
-    bits: list[int] = []
     cells, several = _chosen(named, drawing)
-    for number in cells:
-        members = order[starts[number] : starts[number + 1]]
-        key = "/".join(str(named[number][name]) for name in _CELL)
-        for draw in range(several):
-            drawn = random_number(f"{drawing.seed} {key} {draw}", 16)
-            rows.append(int(members[drawn % len(members)]))
-            draws.append(draw)
-            bits.append(drawn // len(members))
-    kept = slice(drawing.limit)
-    return np.array(rows[kept], np.int64), np.array(draws[kept], np.int64), bits[kept]
+    for place in cells:
+        key = "/".join(str(named[place][name]) for name in _CELL)
+        for number in range(several):
+            bits, member = divmod(random_number(f"{drawing.seed} {key} {number}", 16), len(members[place]))
+            yield int(members[place][member]), number, bits
 
 
 def _chosen(named: Sequence[Mapping[str, Any]], drawing: PromptDrawing) -> tuple[list[int], int]:
@@ -142,15 +136,9 @@ def _chosen(named: Sequence[Mapping[str, Any]], drawing: PromptDrawing) -> tuple
     return cells, kept.draws
 
 
-def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: PromptDrawing) -> Iterator[dict[str, str]]:
-    """The text and the persona of each draw."""
-    for row, draw, drawn in zip(chosen.to_pylist(), draws.tolist(), bits, strict=True):
-        number, persona = divmod(drawn, len(drawing.personas))
-        wanted = [name for i, name in enumerate(VARIANTS) if drawing.variants and number >> i & 1]
-        prompt, applied = vary(row, wanted)
-        yield {
-            "response_id": f"{row['template_id']}/{row['descriptor_id']}/{draw}",
-            "variants": ", ".join(applied),
-            "prompt": prompt,
-            "persona": drawing.personas[persona],
-        }
+def _spoken(row: dict[str, Any], bits: int, drawing: PromptDrawing) -> tuple[str, str, str]:
+    """The variants, the text and the persona of a draw of a sentence."""
+    number, persona = divmod(bits, len(drawing.personas))
+    wanted = [name for i, name in enumerate(VARIANTS) if drawing.variants and number >> i & 1]
+    prompt, applied = vary(row, wanted)
+    return ", ".join(applied), prompt, drawing.personas[persona]
