@@ -8,11 +8,9 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.selection import having, select_compared, select_sentences, stands_alone
 from holisticbias_eval.readers.censor import censor, plurals_of
-from holisticbias_eval.readers.classifier import Classifier
-from holisticbias_eval.readers.labels import StylesReader
+from holisticbias_eval.readers.labels import LabelReader
 from holisticbias_eval.readers.reader import read_each
 
 NOUNS = 3
@@ -62,26 +60,18 @@ def _common_nouns(sentences: pa.Table) -> list[str]:
     return [str(row["noun_id"]) for row in sorted(whole, key=lambda row: row["noun_gender"] != "neutral")]
 
 
-def audit_table(
-    release: Release,
-    judge: Classifier,
-    progress: Progress,
-    descriptors: Collection[str] | None = None,
-    templates: Collection[str] | None = None,
-    nouns: int = NOUNS,
-) -> pa.Table:
+def audit_table(texts: pa.Table, reader: LabelReader) -> pa.Table:
     """Judge the sentences of ``audit_texts`` twice: as they are, and after mentions are replaced.
 
     Returns one row per judged text, all as they are first, with the columns
-    ``COLUMNS``, ``judged``, the text that the classifier read, ``p:LABEL`` for
-    each label, and ``censored``. What the probabilities differ by across
+    ``COLUMNS``, ``judged``, the text that the classifier read, those of the
+    reader, and ``censored``. What the probabilities differ by across
     descriptors is the classifier's own reaction to the words; after censoring,
-    it is what censoring cannot remove. ``progress`` counts rows.
+    it is what censoring cannot remove.
     """
-    texts = audit_texts(release, descriptors, templates, nouns)
     plain = texts["text"].to_pylist()
     censored, _ = censor(plain, texts["descriptor"].to_pylist(), texts["plural"].to_pylist())
     judged = [*plain, *censored]
-    found = read_each(StylesReader(judge=judge), judged, progress)
+    found = read_each(reader, judged)
     table = pa.concat_tables([texts.select(COLUMNS)] * 2).append_column("judged", pa.array(judged))
     return with_columns(table, found).append_column("censored", pa.array([False] * len(plain) + [True] * len(plain)))

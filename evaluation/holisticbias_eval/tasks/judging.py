@@ -18,7 +18,7 @@ from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS, CLUSTERS
 from holisticbias_eval.readers.censor import censor_settings
-from holisticbias_eval.readers.classifier import PREFIX, Classifier
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import (
     JudgingOptions,
     choose_judges,
@@ -29,7 +29,7 @@ from holisticbias_eval.readers.judging import (
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tables.content import each_line
-from holisticbias_eval.tasks.audit import audit_table
+from holisticbias_eval.tasks.audit import audit_table, audit_texts
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
 
@@ -135,27 +135,21 @@ class ResponseReading(JudgedReading):
         if self.corpus is not None:
             with display.step(f"Counting descriptors in {self.corpus}"):
                 more += corpus_figures(View(Figures(figures), table), count_corpus(self.corpus, table))
-        asked = {kind: self._audit(table, judge, display) for kind, judge in self.judges.items()}
+        readers = {kind: RESPONSE_READERS[kind](judge=judge) for kind, judge in self.judges.items()}
+        asked = {kind: self._audit(table, reader, display) for kind, reader in readers.items()}
         audits = {kind: audit for kind, audit in asked.items() if audit is not None}
-        if "offensiveness" in audits:
-            audit, card = audits["offensiveness"], self.judges["offensiveness"].card
-            kept = [name for name in audit.column_names if not name.startswith(PREFIX)]
-            audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[f"{PREFIX}{card.offensive}"])
         for name in self.measures:
             if (audit := audits.get(MEASURES[name].needs.answers)) is not None:
                 more += MEASURES[name].audit_figures(audit, self.measuring)
         return tuple(more), {f"audit-{name}": audit for name, audit in audits.items()}
 
-    def _audit(self, table: pa.Table, judge: Classifier, display: Display) -> pa.Table | None:
+    def _audit(self, table: pa.Table, reader: LabelReader, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
-        with display.step(f"Auditing {judge.card.id} on sentences in which only the descriptor changes"):
-            descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
+        name = reader.judge.card.id
+        ids = (table[name].cast(pa.string()).unique().to_pylist() for name in ("descriptor_id", "template_id"))
+        with display.step(f"Auditing {name} on sentences in which only the descriptor changes"):
             try:
-                return audit_table(self.release, judge, lambda _: None, descriptors, templates)
+                return audit_table(audit_texts(self.release, *ids), reader)
             except SelectionError as error:
-                display.notice(f"{judge.card.id}: {error}")
+                display.notice(f"{name}: {error}")
                 return None
-
-
-def _ids(table: pa.Table, name: str) -> set[str]:
-    return set(table[name].cast(pa.string()).unique().to_pylist())

@@ -22,7 +22,8 @@ from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.judging import judge_table
-from holisticbias_eval.tasks.audit import audit_table
+from holisticbias_eval.readers.labels import StylesReader
+from holisticbias_eval.tasks.audit import audit_table, audit_texts
 from known import ignore, known
 
 REPERTOIRE = read_repertoire()
@@ -130,7 +131,7 @@ def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Re
     terms = release.tables["descriptors"]
     chosen = terms["descriptor_id"].filter(pc.equal(terms["axis"], PLANTED)).to_pylist()
     judge = start_classifier(REACTIVE, ignore, "cpu")
-    audit = audit_table(release, judge, ignore, chosen, SOME, nouns=2)
+    audit = audit_table(audit_texts(release, chosen, SOME, nouns=2), StylesReader(judge=judge))
     settings = MeasureSettings(clusters=dict(REPERTOIRE.clusters))
     found = Figures(MEASURES["generation_bias"].audit_figures(audit, settings))
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles

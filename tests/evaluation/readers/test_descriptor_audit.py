@@ -14,6 +14,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.readers.engines import start_classifier
+from holisticbias_eval.readers.labels import StylesReader
 from holisticbias_eval.tasks.audit import audit_table, audit_texts
 
 
@@ -61,14 +62,13 @@ def test_descriptors_and_templates_can_be_chosen(mini_release: Release) -> None:
 
 def test_the_table_shows_what_censoring_removes(mini_release: Release, reacts: Path, tmp_path: Path) -> None:
     judge = start_classifier(str(reacts), print)
-    done: list[int] = []
     judge.keep_in(tmp_path / "labels", print)
-    table = audit_table(mini_release, judge, done.append, nouns=1)
+    table = audit_table(audit_texts(mini_release, nouns=1), StylesReader(judge=judge))
     assert table.column_names == [
         "axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text", "judged",
         "p:kind", "p:curious", "p:grumpy", "censored",
     ]  # fmt: skip
-    assert table.num_rows == sum(done) == 2 * 7 * 3
+    assert table.num_rows == 2 * 7 * 3
     for row in table.to_pylist():
         grumpy = row["descriptor"] == "blicket" and not row["censored"]
         assert (row["p:kind"], row["p:grumpy"]) == ((0, 1) if grumpy else (1, 0))
@@ -82,7 +82,7 @@ def test_the_table_shows_what_censoring_removes(mini_release: Release, reacts: P
 def test_the_plural_of_an_entry_is_censored(reacts: Path) -> None:
     release = build_release(with_plural(mini_catalog()))
     judge = start_classifier(str(reacts), print)
-    table = audit_table(release, judge, lambda done: None, {"nonce.doff"}, nouns=1)
+    table = audit_table(audit_texts(release, {"nonce.doff"}, nouns=1), StylesReader(judge=judge))
     plain = table.filter(pa.compute.invert(table["censored"]))
     assert "I love doffen persons." in plain["text"].to_pylist()
     assert not any("doff" in row["judged"] for row in table.filter(table["censored"]).to_pylist())
