@@ -172,7 +172,8 @@ def _prepared(asking: _Asking, model: Any) -> Prepared:
     task, given, source = asking.task, asking.given, asking.source
     reading = asking.reading.start(given.display)
     requests = task.ask(source, model, given)
-    about = {**model.settings, **requests.settings, **reading.settings}
+    about = {**model.settings, **source.about, **requests.settings, **reading.settings}
+    skipped = (*source.skipped, *requests.skipped)
     settings: dict[str, Any] = {"scoring": about}
     if task.ability == "generate":
         settings = {"generation": about, "classifiers": reading.signed}
@@ -183,8 +184,8 @@ def _prepared(asking: _Asking, model: Any) -> Prepared:
         measures=given.measures,
         measuring=asking.measuring,
         sentences_scored=requests.count,
-        sentences_available=requests.count + sum(skipped.sentences for skipped in requests.skipped),
-        skipped=requests.skipped,
+        sentences_available=requests.count + sum(one.sentences for one in skipped),
+        skipped=skipped,
         terms=requests.terms,
         versions=package_versions(),
         machine=machine(),

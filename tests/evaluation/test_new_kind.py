@@ -68,7 +68,7 @@ class Remarks(RespondingTask):
         return TaskSource(pa.Table.from_pylist(asked), release, "remarks", {"about": wording})
 
     def ask(self, source: TaskSource, model: Generator, given: Given) -> ResponseRequests:
-        return ResponseRequests(source.content, model, _as_texts, count=source.content.num_rows, settings=source.about)
+        return ResponseRequests(source.content, model, _as_texts, count=source.content.num_rows)
 
 
 def _as_texts(table: pa.Table) -> pa.Table:

@@ -104,4 +104,4 @@ class DialoguesTask(Task):
     def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CandidateRequests:
         """The candidates."""
         train, test = source.content
-        return CandidateRequests(model, train, test, count=test.num_rows, settings=source.about)
+        return CandidateRequests(model, train, test, count=test.num_rows)

@@ -94,20 +94,20 @@ class IntersectionsTask(SentencesTask):
 
     def source(self, given: Given) -> TaskSource:
         """Open the release; raises ``EvaluationError`` if it has no such sentences. No sentence is read."""
-        find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(given.own_release)
         if TABLE not in release.manifest.tables:
             raise EvaluationError(
                 f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
                 "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
             )
-        return release_source(release)
+        return release_source(release, about=find_context(given).settings)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
         """The shards of the release."""
         context, rows = find_context(given), source.content.manifest.tables[TABLE].rows
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)
-        settings = {**context.settings, **unscored.settings}
         notice, store = given.display.notice, given.store("scores")
         folder = store and store / TABLE
-        return ShardRequests(source.content, model, notice, context, count=rows, settings=settings, folder=folder)
+        return ShardRequests(
+            source.content, model, notice, context, count=rows, settings=unscored.settings, folder=folder
+        )

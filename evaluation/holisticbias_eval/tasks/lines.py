@@ -148,9 +148,8 @@ class LinesTask(ScoredTask):
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
-        settings, store = {**source.about, **unscored.settings}, given.stored(model, "scores")
-        asked = ask_lines(lines, model)
-        return SpanRequests(asked, model, store, count=lines.num_rows, settings=settings, skipped=source.skipped)
+        asked, store = ask_lines(lines, model), given.stored(model, "scores")
+        return SpanRequests(asked, model, store, count=lines.num_rows, settings=unscored.settings)
 
 
 def read_lines(path: Path) -> list[str]:

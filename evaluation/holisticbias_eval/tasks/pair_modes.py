@@ -21,7 +21,6 @@ from holisticbias_eval.prompts.pairs import (
     scored_sentences,
     with_pair_scores,
 )
-from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tasks.sources import Answered, TaskRequests
 
 HOW: Mapping[str, str] = {
@@ -81,13 +80,7 @@ class PairRequests(TaskRequests):
             )
 
 
-def pair_requests(
-    scorer: PairScorer,
-    pairs: pa.Table,
-    store: ShardStore | None,
-    about: Mapping[str, str],
-    skipped: tuple[Skipped, ...] = (),
-) -> PairRequests:
+def pair_requests(scorer: PairScorer, pairs: pa.Table, store: ShardStore | None) -> PairRequests:
     """Requests for the published scores of a masked model, or for a choice of each pair's sentence in both orders."""
     if isinstance(scorer, OneMaskScorer):
         how, texts, made = _ONE_MASK, *_masked(pairs, scorer.mask)
@@ -97,9 +90,8 @@ def pair_requests(
     columns = [pa.array(column, pa.large_string()) for column in texts]
     table = pa.Table.from_arrays(columns, names=list(scorer.keys))
     count = int(pairs.num_rows - pairs["other_sentence"].null_count)
-    settings = {"pair_score": how, **about}
     folder = store.folder if store else None
-    return PairRequests(scorer, table, made, store, count=count, settings=settings, skipped=skipped, folder=folder)
+    return PairRequests(scorer, table, made, store, count=count, settings={"pair_score": how}, folder=folder)
 
 
 def _masked(pairs: pa.Table, mask: str) -> tuple[list[list[str]], Callable[[Floats], pa.Table]]:

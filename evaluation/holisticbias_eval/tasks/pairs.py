@@ -85,7 +85,7 @@ class PairsTask(ScoredTask):
         if isinstance(model, PairScorer):
             folder = given.store("scores")
             store = store_of(model, folder, given.display.notice) if folder else None
-            return pair_requests(model, pairs, store, source.about, source.skipped)
+            return pair_requests(model, pairs, store)
         scored = model.first_token_scored
         if mode == "choice":
             asked = spans_of_choices(ask_choices(pairs, model.control_tokens), model.settings["chat"])
@@ -101,8 +101,8 @@ class PairsTask(ScoredTask):
             model,
             given.stored(model, "scores"),
             count=pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
-            settings={"pair_score": how, **unscored.settings, **source.about},
-            skipped=(*source.skipped, *unscored.skipped),
+            settings={"pair_score": how, **unscored.settings},
+            skipped=unscored.skipped,
         )
 
     def beside(self, table: pa.Table, signature: Signature, given: Given) -> tuple[Figure, ...]:

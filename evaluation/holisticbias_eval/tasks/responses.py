@@ -54,7 +54,7 @@ class ResponsesTask(RespondingTask):
         table = source.content
         others = NOT_GIVEN if isinstance(model, GivenModel) else NOT_CHOSEN
         terms = count_terms(source.release, table["descriptor_id"], others)
-        return ResponseRequests(table, model, count=table.num_rows, settings=source.about, terms=terms)
+        return ResponseRequests(table, model, count=table.num_rows, terms=terms)
 
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Find the classifiers of the measures."""

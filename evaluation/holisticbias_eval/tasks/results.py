@@ -140,4 +140,4 @@ class ResultsTask(Task):
 
     def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CommandRequests:
         """The command, with the model in its place."""
-        return CommandRequests(source.content, model.content, settings=source.about)
+        return CommandRequests(source.content, model.content)

@@ -82,13 +82,12 @@ class SentencesTask(ScoredTask):
 
     def source(self, given: Given) -> TaskSource:
         """Open the release, by default the one whose words the model knows."""
-        find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(given.own_release, small=given.read(Small).small)
         if "sentences" not in release.tables:
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measures intersections"
             )
-        return release_source(release)
+        return release_source(release, about=find_context(given).settings)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Select the sentences; raises ``SelectionError`` if none is left."""
@@ -109,7 +108,7 @@ class SentencesTask(ScoredTask):
                 given.stored(model, "scores"),
                 asked.by_sentence,
                 count=count,
-                settings={**context.settings, **selection.settings, **unscored.settings},
+                settings={**selection.settings, **unscored.settings},
                 skipped=asked.skipped,
                 terms=None if given.trial else count_terms(release, asked.sentences["descriptor_id"]),
                 share=asked.share,

@@ -52,8 +52,8 @@ class TaskSource:
 
     ``origin`` is the release, or the signature of a file that is in its place. ``name`` ends the default name of the
     run's folder, after the model; ``is_selected`` says that what is selected and the task follow it. ``about`` are
-    settings to record, and ``default_model`` is the model of a source that was made for one, such as the sentences of a
-    calibration.
+    settings to record, and ``skipped`` says what is never asked. ``default_model`` is the model of a source that was
+    made for one, such as the sentences of a calibration.
     """
 
     content: Any
@@ -115,9 +115,9 @@ class TaskRequests(ABC):
     """Requests of one source to one model.
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
-    on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked. ``answers`` is the name of
-    what a store keeps, null if nothing can be kept, and ``folder`` that of the store. ``uncounted`` names the requests
-    if they have no plan.
+    on besides the settings of the model and of the source, and ``skipped`` and ``terms`` say what else is not asked.
+    ``answers`` is the name of what a store keeps, null if nothing can be kept, and ``folder`` that of the store.
+    ``uncounted`` names the requests if they have no plan.
     """
 
     answers: ClassVar[str | None] = None

@@ -98,14 +98,14 @@ class TestSetTask(ScoredTask):
 
         A test set that cannot be measured is refused, before anything is scored.
         """
-        find_context(given)  # a file that cannot be read is refused before a model is loaded
         path = given.read(TestSetSettings).test_set
         with given.display.step(f"Reading {path}" if path else "Making the test set of the calibration"):
             table = read_test_set(path) if path else calibration_test_set()
             with about_rows_of(path or Path(CALIBRATION)):
                 _dimensions(table)
         file = path.resolve().name if path else CALIBRATION
-        about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
+        dimensions = ", ".join(pc.unique(table["dimension"]).to_pylist())
+        about = {**find_context(given).settings, self.name: file, "dimensions": dimensions}
         own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None
         return file_source(table, file, table_digest(table), "test set", about, default_model=own)
 
@@ -119,13 +119,8 @@ class TestSetTask(ScoredTask):
             table, unscored = without_first_words(table)
             contexts = [""] * table.num_rows
         asked = AskedSentences(table, whole(table["sentence"].to_pylist(), contexts))
-        settings = {
-            **context.settings, self.name: source.signature.prompts or "", **source.about, **unscored.settings
-        }  # fmt: skip
-        left = source.content.num_rows - unscored.left_out
-        return SpanRequests(
-            asked, model, given.stored(model, "scores"), count=left, settings=settings, skipped=unscored.skipped
-        )
+        left, store = source.content.num_rows - unscored.left_out, given.stored(model, "scores")
+        return SpanRequests(asked, model, store, count=left, settings=unscored.settings, skipped=unscored.skipped)
 
 
 def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:

@@ -64,9 +64,9 @@ class TextsTask(responding.RespondingTask):
         asked: PromptsAsked = source.content
         count = asked.requests.num_rows
         if isinstance(model, GivenModel):
-            return responding.ResponseRequests(asked.requests, model, count=count, settings=source.about)
+            return responding.ResponseRequests(asked.requests, model, count=count)
         style = None if model.keeps_blank else asked.style
-        settings = {**source.about, **(style.settings if style else {})}
+        settings = style.settings if style else {}
         release = source.release if asked.is_censored else None
 
         def made(responses: pa.Table) -> pa.Table:

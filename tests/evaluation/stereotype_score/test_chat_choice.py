@@ -139,7 +139,7 @@ def ask(chooser: Chooser, folder: Path | None) -> pa.Table:
         "other_sentence": [f"a tazzin {'y' * (i * 3)}" for i in range(SIZE)],
         "stereotyped": ["sentence"] * SIZE,
     })  # fmt: skip
-    requests = pair_requests(chooser, pairs, store_of(chooser, folder, ignore) if folder else None, {})
+    requests = pair_requests(chooser, pairs, store_of(chooser, folder, ignore) if folder else None)
     return requests.answer(QUIET).table
 
 

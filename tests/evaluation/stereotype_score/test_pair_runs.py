@@ -155,7 +155,7 @@ def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
-    requests = pair_requests(scorer, pa.Table.from_pylist(rows), None, {})
+    requests = pair_requests(scorer, pa.Table.from_pylist(rows), None)
     found = requests.answer(QUIET).table
     assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
 
