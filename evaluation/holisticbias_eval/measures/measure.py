@@ -44,8 +44,6 @@ class MeasureSettings(Part, ToxicitySettings):
     clusters: dict[str, tuple[str, ...]] | Literal["found"] | None = Field(
         None, description="clusters of styles by name, or found in the responses"
     )
-    phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
-
     values: Mapping[str, Any] = Field({}, exclude=True, repr=False)
 
     def read(self, kind: type[S]) -> S:

@@ -118,7 +118,7 @@ class ResponseWording(Measure):
         return wording_changes(changes, view)
 
     def _phrases(self, settings: MeasureSettings | None) -> PhraseList:
-        return FILES.read((settings or MeasureSettings()).phrases)
+        return FILES.read((settings or MeasureSettings()).read(Phrasing).phrases)
 
 
 def _distinct(wordings: worded.Wordings, design: Design) -> Iterator[Figure]:

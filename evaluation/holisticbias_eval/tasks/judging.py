@@ -74,25 +74,23 @@ def find_response_reading(own: Mapping[str, str], release: Release, given: Given
     """
     corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
     signed = {} if corpus is None else _sign_corpus(corpus)
-    clusters = find_clusters(given)
-    phrases = given.read(options.Phrasing).phrases
-    measuring: dict[str, object] = {"clusters": clusters, "phrases": phrases, "values": given.values}
     needed = {MEASURES[name].needs.answers for name in given.measures}
     readers = {kind: reader for kind, reader in RESPONSE_READERS.items() if kind in needed}
     judging = judging_options(given)
     named = choose_judges([*readers.values()], own, judging)
     chosen = {kind: named[reader.name] for kind, reader in reversed(readers.items())}
     settings = {**censor_settings(censored=censored), **signed} if chosen else signed
+    measuring = MeasureSettings(values=given.values)
     if "labels" in chosen:
-        card = CARDS.read(chosen["labels"])
+        clusters, card = find_clusters(given), CARDS.read(chosen["labels"])
         if isinstance(clusters, dict):
             refuse_unknown_styles(clusters, card.labels)
-        measuring["clusters"] = clusters or dict(card.clusters) or None
+        measuring = measuring.model_copy(update={"clusters": clusters or dict(card.clusters) or None})
     if "offensiveness" in chosen:
-        measuring["threshold"] = CARDS.read(chosen["offensiveness"]).threshold
+        measuring = measuring.model_copy(update={"threshold": CARDS.read(chosen["offensiveness"]).threshold})
     return ResponseReading(
-        settings=settings, measuring=MeasureSettings().model_copy(update=measuring), chosen=chosen, options=judging,
-        release=release, corpus=corpus, measures=given.measures, censored=censored,
+        settings=settings, measuring=measuring, chosen=chosen, options=judging, release=release, corpus=corpus,
+        measures=given.measures, censored=censored,
     )  # fmt: skip
 
 
