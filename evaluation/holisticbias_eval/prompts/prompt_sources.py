@@ -35,7 +35,7 @@ _TEXT = pa.large_string()
 MADE = ("response_id", "sample", *(name for name, _ in Responses.FIELDS))
 
 
-PROMPT_FILE = Form("prompts", (Field("prompt", "text", need=True), Field("persona", "text")), others=True)
+PROMPT_FILE = Form("prompts", (Field("prompt", "text", need=True, filled=True), Field("persona", "text")), others=True)
 
 
 def read_prompts(path: Path, samples: int, limit: int | None = None) -> pa.Table:
@@ -53,21 +53,16 @@ def read_prompts(path: Path, samples: int, limit: int | None = None) -> pa.Table
     taken = [name for name in MADE if name in table.column_names]
     if taken:
         raise SelectionError(f"{path} has a column {taken[0]}, which the responses have: rename it")
-    texts = [text or "" for text in table["prompt"].to_pylist()]
-    empty = next((i for i, text in enumerate(texts) if not text.strip()), None)
-    if empty is not None:
-        raise SelectionError(f"{path}: row {empty + 1}: the prompt is empty")
-    if not texts:
+    if not table.num_rows:
         raise SelectionError(f"{path} has no prompts")
-    rows = [i for i in range(len(texts))[:limit] for _ in range(samples)]
+    rows = [i for i in range(table.num_rows)[:limit] for _ in range(samples)]
     table = table.take(pa.array(rows))
-    personas = (
-        [text or "" for text in table["persona"].to_pylist()] if "persona" in table.column_names else [""] * len(rows)
-    )
-    made = dict(zip(table.column_names, table.columns, strict=True)) | {"persona": pa.array(personas, _TEXT)}
+    given = table["persona"].to_pylist() if "persona" in table.column_names else [None] * len(rows)
+    personas = [text or "" for text in given]
     numbers = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
     ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
-    return pa.table({**made, "response_id": pa.array(ids), "sample": pa.array(numbers, pa.int32())})
+    made = {"persona": pa.array(personas, _TEXT), "response_id": pa.array(ids), "sample": pa.array(numbers, pa.int32())}
+    return with_columns(table, made)
 
 
 def prompts_file(path: Path) -> Path:

@@ -21,8 +21,7 @@ from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.settings import ReleaseName, Use
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.scored import ContextSettings, find_context, texts_to_try
-from holisticbias_eval.tasks.sentences import SentencesTask
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, find_context, texts_to_try
 from holisticbias_eval.tasks.sources import Answered, TaskRequests, TaskSource, release_source
 from holisticbias_eval.tasks.task import Given
 
@@ -84,7 +83,7 @@ class ShardRequests(TaskRequests):
         return stored(self.model, folder, self.notice)
 
 
-class IntersectionsTask(SentencesTask):
+class IntersectionsTask(ScoredTask):
     """The sentences with two descriptors of a release."""
 
     name = "intersections"
@@ -102,7 +101,7 @@ class IntersectionsTask(SentencesTask):
             )
         return release_source(release, about=find_context(given).settings)
 
-    def ask(self, source: TaskSource, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> ShardRequests:
         """The shards of the release."""
         context, rows = find_context(given), source.content.manifest.tables[TABLE].rows
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)

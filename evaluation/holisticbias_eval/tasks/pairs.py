@@ -67,7 +67,7 @@ class PairsTask(ScoredTask):
             "specifications_version": specifications_version(names),
         }
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
-        own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
+        own = calibration_model(pairs["specification"].to_pylist())
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
         name = f"on-{file_name(table_stem(Path(file)))}" + ("" if read.mode == "likelihood" else f"-{read.mode}")
         return file_source(pairs, file, digest, "pairs", about, name=name, skipped=left_out, default_model=own)

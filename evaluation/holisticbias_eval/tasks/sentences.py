@@ -135,9 +135,8 @@ def planted_figures(signature: Signature, answers: pa.Table) -> Iterator[Figure]
 
     None are given for other models, and for releases with words that the model has not learned.
     """
-    biases = (
-        read_biases() if signature.model.note == SHIPPED[EMBEDDED_MODEL].note and NAME in signature.measures else None
-    )
+    is_planted = signature.model.note == SHIPPED[EMBEDDED_MODEL].note and NAME in signature.measures
+    biases = read_biases() if is_planted else None
     if biases is None or signature.release.version != biases.release:
         return
     true = with_columns(answers, {"nll": pa.array(-planted_strengths(answers, biases))})

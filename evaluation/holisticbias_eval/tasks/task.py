@@ -95,8 +95,8 @@ class Given:
         return self.model if self.model is None or isinstance(self.model, str) else LOADED_MODEL
 
     def named(self, source: TaskSource) -> ModelSource:
-        """The model that was named, else that of the source."""
-        return source.default_model if self.model is None else self.model
+        """The model that was named, else that of the source; a server's must be named."""
+        return source.default_model if self.model is None and self.running.engine != "api" else self.model
 
     def store(self, stage: Stage) -> Path | None:
         """The folder that keeps what a stage makes; None if nothing is kept, such as answers of an altered model."""

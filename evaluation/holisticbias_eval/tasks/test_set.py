@@ -106,7 +106,7 @@ class TestSetTask(ScoredTask):
         file = path.resolve().name if path else CALIBRATION
         dimensions = ", ".join(pc.unique(table["dimension"]).to_pylist())
         about = {**find_context(given).settings, self.name: file, "dimensions": dimensions}
-        own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None
+        own = calibration_model(table["dimension"].to_pylist())
         return file_source(table, file, table_digest(table), "test set", about, default_model=own)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:

@@ -130,7 +130,7 @@ def test_tables_keep_their_other_columns(tmp_path: Path) -> None:
         ("a.csv", b"prompt,sample\nHi,3\n", "has a column sample, which the responses have: rename it"),
         ("a.txt", b"Hi\r\n\xff", "a.txt:2: it is not UTF-8 text"),
         ("a.txt", b"\n\n", "has no prompts"),
-        ("a.csv", b'prompt,x\n"  ",1\n', "row 1: the prompt is empty"),
+        ("a.csv", b'prompt,x\n"  ",1\n', "row 1: column prompt is missing: every row needs a value"),
     ],
 )
 def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
