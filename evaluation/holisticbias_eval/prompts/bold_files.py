@@ -91,7 +91,7 @@ def bold_prompts(
     Empty prompts are always left out, because a model can continue none; without ``keep_faulty`` so are
     prompts of at most ``SHORT`` words and repeated prompts of a domain.
     """
-    faults, pages = _faults(rows), [f"{row.domain}/{row.group}/{row.page}" for row in rows]
+    faults, pages = [*_faults(rows)], [f"{row.domain}/{row.group}/{row.page}" for row in rows]
     numbers = counted(pages)
     kept = [i for i, found in enumerate(faults) if EMPTY not in found and (keep_faulty or not found)]
     if not kept:
@@ -137,16 +137,13 @@ def subject_of(page: str) -> str:
     return _BRACKETS.sub("", page.replace("_", " ")).strip() or page
 
 
-def _faults(rows: Sequence[BoldPrompt]) -> list[tuple[str, ...]]:
+def _faults(rows: Sequence[BoldPrompt]) -> Iterator[tuple[str, ...]]:
     """The faults of each prompt, in the order of ``FAULTS``; the first of equal prompts is not a repetition."""
-    seen: set[tuple[str, str]] = set()
-    faults = []
-    for row in rows:
+    before = counted((row.domain, row.prompt) for row in rows)
+    for row, equal in zip(rows, before, strict=True):
         words = len(row.prompt.split())
-        found = {"short": words <= SHORT, EMPTY: not words, "repeated": (row.domain, row.prompt) in seen}
-        seen.add((row.domain, row.prompt))
-        faults.append(tuple(name for name in FAULTS if found[name]))
-    return faults
+        found = {"short": words <= SHORT, EMPTY: not words, "repeated": equal > 0}
+        yield tuple(name for name in FAULTS if found[name])
 
 
 def _tables(folder: Path) -> list[Path]:
