@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
-from holisticbias_eval.errors import EvaluationError, SelectionError, TableError
+from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -39,11 +39,7 @@ LINES = Form("lines", (*columns("name", "text", need=True),
 def read_scored_lines(source: Path) -> pa.Table:
     """Lines with their scores; a line without a scored token has 0 tokens."""
     table = LINES.read(source)
-    texts = table["text"].to_pylist()
-    lines = line_table([text.replace("\n", " ") for text in texts])
-    if lines.num_rows != len(texts):
-        row = next(row for row, text in enumerate(texts, 1) if not text.strip())
-        raise TableError(f"{source}: row {row}: column text is blank: leave such rows out")
+    lines = line_table([text.replace("\n", " ") for text in table["text"].to_pylist()])
     size = np.array([len(text.encode()) for text in lines["text"].to_pylist()], np.int32)
     return with_scores(lines, Scores(table["nll"].to_numpy(), table["tokens"].to_numpy().astype(np.int32), size))
 

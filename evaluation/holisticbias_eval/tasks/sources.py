@@ -27,10 +27,8 @@ ReleaseSource = str | Release | None
 release that is open already, or None for the newest published version, compiled from the terms."""
 
 
-def find_release(name: ReleaseSource, terms: Catalog | None = None) -> Release:
+def find_release(name: str | None, terms: Catalog | None = None) -> Release:
     """Open a release; a version is compiled from ``terms``, by default the installed terms."""
-    if isinstance(name, Release):
-        return name
     return build_release(terms or load_catalog()) if name is None else open_release(name, terms)
 
 
