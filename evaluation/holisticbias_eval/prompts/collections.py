@@ -218,16 +218,18 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
     return replace(prompts, table=kept)
 
 
-def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:
+def repeat_prompts(prompts: pa.Table, names: Sequence[str], samples: int) -> pa.Table:
     """Each prompt ``samples`` times, as requests: with ``response_id``, ``persona`` and ``sample``.
 
-    ``sample`` counts equal prompts, so that a prompt that stands twice is continued twice.
+    ``names`` are the ids of the prompts, and a missing persona is empty. ``sample`` counts equal prompts, so that a
+    prompt that stands twice is asked twice.
     """
-    rows = np.repeat(np.arange(prompts.table.num_rows), samples)
-    table = prompts.table.drop_columns(["human"]).take(pa.array(rows))
-    draws = np.tile(np.arange(samples), prompts.table.num_rows)
-    names = [f"{name}/{draw}" for name, draw in zip(table["prompt_id"].to_pylist(), draws.tolist(), strict=True)]
-    samples_of = counted(table["prompt"].to_pylist())
-    table = table.add_column(0, "response_id", pa.array(names, pa.large_string()))
-    table = table.append_column("persona", pa.array([""] * len(names), pa.large_string()))
-    return table.append_column("sample", pa.array(samples_of, pa.int32()))
+    rows = np.repeat(np.arange(prompts.num_rows), samples)
+    table = prompts.take(pa.array(rows))
+    given = table["persona"].to_pylist() if "persona" in table.column_names else [None] * len(rows)
+    personas = [text or "" for text in given]
+    ids = [f"{name}/{draw}" for name in names for draw in range(samples)]
+    numbers = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
+    table = table.add_column(0, "response_id", pa.array(ids, pa.large_string()))
+    made = {"persona": pa.array(personas, pa.large_string()), "sample": pa.array(numbers, pa.int32())}
+    return with_columns(table, made)

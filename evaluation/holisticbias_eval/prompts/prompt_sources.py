@@ -12,7 +12,6 @@ from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.generation.requests import Responses
-from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts import bold_files
 from holisticbias_eval.prompts.collections import (
     CALIBRATION,
@@ -22,6 +21,7 @@ from holisticbias_eval.prompts.collections import (
     calibration_prompts,
     prompt_table,
     refuse_names,
+    repeat_prompts,
 )
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tables.content import text_lines
@@ -55,14 +55,8 @@ def read_prompts(path: Path, samples: int, limit: int | None = None) -> pa.Table
         raise SelectionError(f"{path} has a column {taken[0]}, which the responses have: rename it")
     if not table.num_rows:
         raise SelectionError(f"{path} has no prompts")
-    rows = [i for i in range(table.num_rows)[:limit] for _ in range(samples)]
-    table = table.take(pa.array(rows))
-    given = table["persona"].to_pylist() if "persona" in table.column_names else [None] * len(rows)
-    personas = [text or "" for text in given]
-    numbers = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
-    ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
-    made = {"persona": pa.array(personas, _TEXT), "response_id": pa.array(ids), "sample": pa.array(numbers, pa.int32())}
-    return with_columns(table, made)
+    table = table[:limit]
+    return repeat_prompts(table, [str(row) for row in range(1, table.num_rows + 1)], samples)
 
 
 def prompts_file(path: Path) -> Path:

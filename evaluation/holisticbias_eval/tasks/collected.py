@@ -11,7 +11,7 @@ from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.prompts.collections import CollectionPrompts, ask, release_prompts, select_prompts
+from holisticbias_eval.prompts.collections import CollectionPrompts, release_prompts, repeat_prompts, select_prompts
 from holisticbias_eval.prompts.conversations import PromptDrawing
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import MODEL, Part, human_texts, model_texts
@@ -81,8 +81,9 @@ def find_asked(read: TextSettings, given: Given, drawing: PromptDrawing) -> Task
         "measured_part": part,
     }
     human = human_texts(chosen.table, part, found.written)
-    style = STYLES.read(read.style or CONTINUED_AS)
-    asked = PromptsAsked(ask(chosen, drawing.per_cell), human, part, style, each=drawing.per_cell)
+    style, names = STYLES.read(read.style or CONTINUED_AS), chosen.table["prompt_id"].to_pylist()
+    requests = repeat_prompts(chosen.table.drop_columns(["human"]), names, drawing.per_cell)
+    asked = PromptsAsked(requests, human, part, style, each=drawing.per_cell)
     if found.release is None:
         return file_source(asked, found.name, found.digest, "prompts", settings, name=texts_name(found.name))
     return TaskSource(asked, found.release, texts_name(found.name), settings)

@@ -12,9 +12,9 @@ from holisticbias.terms.prompt_entries import joined
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.collections import (
     CollectionPrompts,
-    ask,
     prompt_table,
     release_prompts,
+    repeat_prompts,
     select_prompts,
 )
 from holisticbias_eval.prompts.spread import spread_rows
@@ -62,7 +62,7 @@ def test_equal_prompts_are_continued_apart() -> None:
     names = ["1", "2", "3"]
     columns = {"prompt_id": names, "item": names, "group": ["a"] * 3}
     table = prompt_table({**columns, "prompt": ["The blicket is", "A dax", "The blicket is"]})
-    made = ask(CollectionPrompts("own", table), 2)
+    made = repeat_prompts(table.drop_columns(["human"]), table["prompt_id"].to_pylist(), 2)
     assert made["response_id"].to_pylist() == ["1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]
     assert made["sample"].to_pylist() == [0, 1, 0, 1, 2, 3]
     assert "human" not in made.column_names
