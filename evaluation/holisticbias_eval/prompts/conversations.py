@@ -75,11 +75,10 @@ def draw_prompts(release: Release, drawing: PromptDrawing) -> pa.Table:
     if not sentences.num_rows:
         raise SelectionError("no sentence with a descriptor and a noun is left to ask about")
     sentences = with_axis_labels(sentences, release.tables["descriptors"])
-    drawn = list(islice(_draw(sentences, drawing), drawing.limit))
-    chosen = sentences.take(pa.array([row for row, _, _ in drawn], pa.int64()))
-    numbers = [number for _, number, _ in drawn]
-    rows = zip(chosen.to_pylist(), drawn, strict=True)
-    variants, prompts, personas = zip(*(_spoken(row, bits, drawing) for row, (_, _, bits) in rows), strict=True)
+    rows, numbers, bits = zip(*islice(_draw(sentences, drawing), drawing.limit), strict=True)
+    chosen = sentences.take(pa.array(rows, pa.int64()))
+    spoken = (_spoken(row, drawn, drawing) for row, drawn in zip(chosen.to_pylist(), bits, strict=True))
+    variants, prompts, personas = zip(*spoken, strict=True)
     cells = [chosen[name].to_pylist() for name in _CELL]
     ids = [f"{template}/{descriptor}/{number}" for template, descriptor, number in zip(*cells, numbers, strict=True)]
     samples = counted(zip(*cells, prompts, personas, strict=True))
