@@ -63,7 +63,7 @@ def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) ->
     shutil.copytree(measured / "measured" / "after" / "retention", tmp_path / "set" / "text")
     matched, alone = match_runs(before, find_sets([before.runs["retention"], tmp_path / "set"])[1])
     assert [(name, second.name) for name, _, second in matched] == [("retention", "text")]
-    assert alone == ("sentences (A)",)
+    assert alone == ("sentences (before)",)
 
 
 def test_a_run_is_left_to_the_run_of_its_prompts(measured: Path, tmp_path: Path) -> None:
@@ -110,8 +110,11 @@ def test_folders_without_runs(tmp_path: Path, name: str) -> None:
 def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     said = invoke.printed("compare", measured, "--out", tmp_path / "page.html")
     assert "Gains and costs" in said
-    assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in " ".join(said.split())
     words = " ".join(said.split())
+    assert said.startswith("Before and after lmd\nA: before\nB: after\n")
+    assert "in A (before)" in words
+    assert "in B (after)" in words
+    assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in words
     assert "5 lines in both; 0 changed, 0 gone, 0 added." in words
     assert "sentences: The common sentences are less likely in B than in A, by" in words
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -72,7 +72,7 @@ def _title(records: Sequence[Mitigation]) -> str:
     """Each base model and its methods; of several methods the abbreviations, where titles end with one."""
     long = len(records) == 1
     return "; ".join(
-        f"{own[0].base_model.name} after {listed([r.title if long else _short(r.title) for r in own])}"
+        f"{own[0].base_model.name} before and after {listed([r.title if long else _short(r.title) for r in own])}"
         for own in _by_model(records)
     )
 
@@ -163,7 +163,7 @@ def _grid(record: Mitigation) -> Section:
         f"{rise} above that of the model before training; without such a point, the smallest perplexity. P-values have "
         "no part in it."
     )
-    table = table_of(f"grid_{record.method}", "Every point of the grid", columns, enumerate(record.points))
+    table = table_of(f"grid_{record.method}", f"{record.title}: every point", columns, enumerate(record.points))
     title = f"{record.title}: the grid {record.grid}"
     return Section(f"grid-{record.method}", title, (text, table), detail=True)
 
@@ -184,7 +184,7 @@ def _course(record: Mitigation) -> Section:
         ColumnOf("loss", "Whole loss", lambda validation: validation.loss, ""),
         ColumnOf("note", "Note", lambda validation: "kept" if validation.step == record.point.kept else None),
     )
-    table = table_of(f"course_{record.method}", "Validations", columns, record.point.validations)
+    table = table_of(f"course_{record.method}", f"{record.title}: validations", columns, record.point.validations)
     return Section(f"course-{record.method}", f"{record.title}: the course of the training", (table,), detail=True)
 
 

@@ -19,7 +19,7 @@ from holisticbias_eval.units import show, title
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
 BEFORE_AFTER = ("Before", "After")
-"""The headings of the values of one model before and after a mitigation; of two models they are their letters."""
+"""The headings of the values before and after several mitigations; of one, and of two models, they have letters."""
 _SPECIFICATIONS = ("dimension", "specification")
 _TESTED: Mapping[Outcome, tuple[str, str]] = {
     "gain": ("gain", "gains"),
@@ -33,8 +33,8 @@ _OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
     "not defined": ("not defined", "not defined"),
 }
 _MOST = 5
-_LARGE = 3
-"""Models whose findings are shown large; those of more would fill the screen."""
+LARGE = 3
+"""Models whose findings are shown large, before the tables; those of more would fill the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,12 @@ def usual_keys(info: Info) -> dict[str, str]:
 
 
 def findings(
-    models: Models, rows: Sequence[NamedGain], aims: Mapping[str, Sequence[Aim]], aimed: str, sides: tuple[str, str]
+    models: Models, rows: Sequence[NamedGain], aims: Mapping[str, Sequence[Aim]], sides: tuple[str, str]
 ) -> Iterator[Paragraph]:
-    """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named.
+    """Describe each model in a paragraph, and count the tests; an aim without a figure is named.
 
     ``sides`` are the headings of both values: of several models, the second is that of each model.
     """
-    if aimed:
-        yield Paragraph(f"Aimed at: {aimed}.")
     for model, gains in models.items():
         for aim in aims.get(model, ()):
             if not any(aim.covers(g.measure, g.keys) for g in gains):
@@ -119,7 +117,7 @@ def findings(
         start = f"{model}: " if len(models) > 1 else ""
         headings = sides if len(models) == 1 or sides == BEFORE_AFTER else (sides[0], model)
         said = " ".join(_of_model([row for row in rows if row.model == model], headings))
-        yield Paragraph(f"{start}{said}", "finding" if len(models) <= _LARGE else "text")
+        yield Paragraph(f"{start}{said}", "finding" if len(models) <= LARGE else "text")
     yield Paragraph(" ".join(_notes([row.gain for row in rows if row.gain.main])), "note")
 
 

@@ -7,7 +7,7 @@ from math import isclose
 from holisticbias.terminal import counted
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
+from holisticbias_eval.report.gain_words import BEFORE_AFTER, LARGE, Labels, Models, NamedGain, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
 from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
@@ -28,7 +28,8 @@ GAINS = Info(
     source="this project",
     headline="",
 )
-SIDES = ("A", "B")
+SIDES, MITIGATED = ("A", "B"), ("A (before)", "B (after)")
+"""The headings of the values of two models, and of one model before and after a mitigation."""
 RELATIVE = "relative change"
 _PARTS = "By axis, domain and specification"
 _LARGEST = 1.0
@@ -55,7 +56,8 @@ def gains_chapter(
     """
     named = list(_named(models, labels))
     main = _in_order([row for row in named if row.gain.main])
-    said = findings(models, named, aims or {}, labels.aim, sides)
+    aim = (Paragraph(f"Aimed at: {labels.aim}."),) if labels.aim else ()
+    said = tuple(findings(models, named, aims or {}, sides))
     tables: tuple[Table, ...] = ()
     if len(models) == 1:
         by_kind = {kind: [row for row in main if row.gain.kind == kind] for kind in KINDS}
@@ -68,7 +70,8 @@ def gains_chapter(
         levels = [row for row in main if row.gain.level]
         models_table = _models_table(_aim_first([row for row in main if not row.gain.level]), validation, sides[0])
         tables = (models_table, *_levels_table(levels, sides[0]), _outcomes_table(_aim_first(main)))
-    first = Section("gains", GAINS.title, (*said, *tables))
+    blocks: tuple[Block, ...] = (*said, *tables) if len(models) <= LARGE else (*tables, *said)
+    first = Section("gains", GAINS.title, (*aim, *blocks))
     details = _details(named, main, sides, several=len(models) > 1)
     return Chapter(GAINS, (first, *_chart_section(main, sides[0]), *details))
 

@@ -9,7 +9,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report import signature as in_words
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
-from holisticbias_eval.report.gains import SIDES, gains_chapter
+from holisticbias_eval.report.gains import MITIGATED, SIDES, gains_chapter
 from holisticbias_eval.report.report import Chapter, Report, said_by
 from holisticbias_eval.results import run_sets
 from holisticbias_eval.results.compare import ComparedRuns
@@ -116,8 +116,13 @@ def sets_report(
             opened.extend(_sections(run, changes, view))
 
     compared = run_sets.compare_sets(sets, aims, step, use)
-    first = compared.before if several else SIDES[0]
-    sides = BEFORE_AFTER if compared.before == run_sets.BEFORE else (first, "This model" if several else SIDES[1])
+    mitigated = compared.before == run_sets.BEFORE
+    if several:
+        sides = BEFORE_AFTER if mitigated else (compared.before, "This model")
+        title = "Models before and after mitigation" if mitigated else "Models side by side"
+    else:
+        sides = MITIGATED if mitigated else SIDES
+        title = sets[1].title if mitigated else "Two models side by side"
     opened += [
         (run, name, made)
         for run, found in beside.items()
@@ -127,8 +132,8 @@ def sets_report(
     models = {model.name: model.gains for model in compared.models}
     aimed = {model.name: model.aims for model in compared.models}
     gains = gains_chapter(models, labels, aimed, sides, _validation(sets))
-    title = "Models side by side" if several else "Two models side by side"
-    return compared, _report(compared, title, (gains, *_chapters(opened)), (compared.before, *models))
+    names = (run_sets.BEFORE, run_sets.AFTER) if sides == MITIGATED else (compared.before, *models)
+    return compared, _report(compared, title, (gains, *_chapters(opened)), names)
 
 
 def _report(compared: run_sets.ComparedSets, title: str, chapters: Iterable[Chapter], runs: Iterable[str]) -> Report:

@@ -17,6 +17,7 @@ from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import Run, is_run, no_run, read_signature, runs_within
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.tables.rows import read_json
+from holisticbias_eval.units import model_title
 
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
 
@@ -31,6 +32,7 @@ class MitigationRecord(BaseModel):
     base_model: str | None = Field(None, validation_alias=AliasPath("base_model", "name"))
     specification: str | None = Field(None, validation_alias=AliasPath("specification", "id"))
     title: str = Field("", validation_alias=AliasPath("specification", "title"))
+    method: str | None = Field(None, validation_alias="title")
     perplexity_before: float | None = None
     points: tuple[_Point, ...] = ()
     chosen: int | None = None
@@ -84,6 +86,12 @@ class RunSet:
     folder: Path
     runs: Mapping[str, Path]
     recorded: MitigationRecord = field(default_factory=MitigationRecord)
+
+    @property
+    def title(self) -> str:
+        """The model before the mitigation, and the method; without a record, the name."""
+        model = f"{model_title(self.recorded.base_model)} before" if self.recorded.base_model else "Before"
+        return f"{model} and after {self.recorded.method or self.name}"
 
     @property
     def is_single(self) -> bool:
@@ -180,7 +188,7 @@ def match_runs(first: RunSet, second: RunSet) -> tuple[tuple[Pair, ...], tuple[s
     pairs = (
         (n or chosen[n] or path.name, path, second.runs[chosen[n]]) for n, path in first.runs.items() if n in chosen
     )
-    alone = (f"{name or path.name} (A)" for name, path in first.runs.items() if name not in chosen)
+    alone = (f"{name or path.name} ({first.name})" for name, path in first.runs.items() if name not in chosen)
     return tuple(pairs), (*alone, *(f"{name or second.runs[name].name} ({second.name})" for name in left))
 
 

@@ -12,7 +12,7 @@ from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.sections.blocks import Forest, Section
-from holisticbias_eval.sections.tables import Cell, Paragraph
+from holisticbias_eval.sections.tables import Cell, Paragraph, Table
 from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 
 AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})
@@ -113,6 +113,13 @@ def test_the_aim_stands_first_with_its_numbers() -> None:
     assert headings["gains-quality"][-1] == "p"
     details = next(section for section in rest if section.detail)
     assert len(dict(tables(details))["gains-others"]) == len(gains_of(CHANGES)) - 5
+
+
+def test_the_tables_of_many_models_stand_before_their_paragraphs() -> None:
+    for count, first in ((3, Paragraph), (4, Table)):
+        models = {f"model {i}": gains_of(CHANGES) for i in range(count)}
+        _, second, *_ = gains_chapter(models, Labels((AIM,)), sides=("Before", "After")).sections[0].blocks
+        assert isinstance(second, first), "the aim is the first block"
 
 
 def test_a_missing_p_value_is_blank_beside_others() -> None:
