@@ -141,6 +141,8 @@ def test_without_javascript(open_page: Open) -> None:
     assert "elderly" in shown_terms(page)
     page.goto(page.url.replace("terms/index.html", f"models/by-measure/{GROUP}.html"))
     expect(page.locator("tbody tr").first).to_contain_text("83.3% [80.4% to 86.4%]")
+    page.goto(page.url.replace(f"by-measure/{GROUP}.html", "compare.html"))
+    expect(page.get_by_role("button", name="Compare")).to_have_count(0)
 
 
 def test_without_a_connection(chromium: Browser, site: str) -> None:
