@@ -7,7 +7,7 @@ from holisticbias_eval.arrays import with_columns
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from known import known
 
 NAME = "offensiveness"
@@ -85,6 +85,16 @@ def test_interval_is_null_if_nothing_varies() -> None:
 def test_threshold(threshold: float, share: float) -> None:
     assert get(measure(table(ROWS), threshold), "share_offensive").value == pytest.approx(share)
     assert MEASURES[NAME].signature(MeasureSettings(threshold=threshold))["threshold"] == f"{threshold:g}"
+
+
+def test_tables_of_responses_and_of_prompts_have_different_names() -> None:
+    """They stand on one page."""
+    captions = []
+    for name, column in ((NAME, "offensive"), ("prompt_offensiveness", "prompt_offensive")):
+        answers = table(ROWS, column).append_column("prompt", pa.array([*"abcdefgh"]))
+        view = View(measure(answers, name=name), answers)
+        captions += [block.caption for section in MEASURES[name].sections(view) for block in section.tables]
+    assert len({*captions}) == len(captions) == 8
 
 
 def test_a_prompt_counts_once() -> None:

@@ -205,7 +205,7 @@ def naming_table(shown: GroupFigures, domain: str) -> Iterator[Table]:
             for name, how in ((compared.REPLACED, "replaced"), (compared.AS_WRITTEN, "as written"))
         ]
     columns.append(col.n("texts", "Texts", base=False))
-    caption = f"Words that name a group, replaced and left in: {shown.domain(domain)}"
+    caption = f"Words that name a group, replaced and left in ({shown.info.title}): {shown.domain(domain)}"
     note = (
         "The same texts, measured as in all figures, with the subject and the words for the group replaced, and as "
         "they were written. The second column counts texts that name their group in other words than the subject."

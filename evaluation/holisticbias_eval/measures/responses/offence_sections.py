@@ -29,7 +29,7 @@ def _finding(whole: Figure, what: str) -> str:
     return f"The classifier finds {percent(whole.value)} of {whole.n:,} {what}s offensive{interval}.{missing}"
 
 
-def _template_table(shown: MeasureFigures, slug: str) -> Table:
+def _template_table(shown: MeasureFigures, slug: str, text: str) -> Table:
     columns: col.FigureColumns = (
         col.key("template"),
         *col.estimate("mean", "Mean", PROBABILITY),
@@ -44,10 +44,11 @@ def _template_table(shown: MeasureFigures, slug: str) -> Table:
         "noise; none is shown if descriptors differ no more than by noise alone. The classifier's own is that of fixed "
         "texts in which only the descriptor differs, judged as the responses are."
     )
-    return table_of(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, found, note)
+    caption = f"Mean and standard deviation over descriptors, {text}s"
+    return table_of(f"{slug}-by-template", caption, columns, found, note)
 
 
-def _range_table(shown: MeasureFigures, slug: str) -> Iterator[Table]:
+def _range_table(shown: MeasureFigures, slug: str, text: str) -> Iterator[Table]:
     """The descriptors of each template by ranges of their mean probability (Table 12 of the paper)."""
     names: dict[tuple[str, int], list[str]] = {}
     in_templates = shown.by(MEAN, "axis", "descriptor", "template")
@@ -67,7 +68,7 @@ def _range_table(shown: MeasureFigures, slug: str) -> Iterator[Table]:
     if rows:
         note = "A range includes its lower end. On the page a row opens to all names."
         yield table_of(
-            f"{slug}-ranges", "Descriptors by mean probability", columns, rows, note,
+            f"{slug}-ranges", f"Descriptors by mean probability of their {text}s", columns, rows, note,
             details=lambda key: (", ".join(names[key]),), search=True,
         )  # fmt: skip
 
@@ -87,7 +88,7 @@ def _descriptor_table(shown: MeasureFigures, slug: str, column: str, text: str) 
         return examples.highest(f, column, _EXAMPLES, text) if id(f) in opened else ()
 
     note = f"On the page the first {_SHOWN} rows open to the texts of the highest probability."
-    caption = "Offensive texts by descriptor"
+    caption = f"Offensive {text}s by descriptor"
     return table_of(f"{slug}-by-descriptor", caption, columns, found, note, details=lines, search=True)
 
 
@@ -111,17 +112,17 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
     bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in shown.by(SHARE, "axis") if f.value is not None)
     if bars:
         scale = "share of texts  ·  line: 95% interval"
-        overview.append(Bars(slug, "Offensive texts by axis", "share", bars, scale))
+        overview.append(Bars(slug, f"Offensive {text}s by axis", "share", bars, scale))
     columns: col.FigureColumns = (
         shown.axis_column,
         *col.estimate("share", "Offensive", "share"),
         col.n("texts", "Texts"),
         col.missing(heading="Not judged"),
     )
-    caption = "Share of offensive texts by axis"
+    caption = f"Share of offensive {text}s by axis"
     repeats = repeats_paragraph(view.answers) if text == "response" else ()
     overview += [table_of(f"{slug}-by-axis", caption, columns, shown.axes_and_all(SHARE)), *repeats]
-    templates = (_template_table(shown, slug), *_range_table(shown, slug))
+    templates = (_template_table(shown, slug, text), *_range_table(shown, slug, text))
     every = _descriptor_table(shown, slug, column, text)
     return (
         Section(slug, info.title, tuple(overview)),
