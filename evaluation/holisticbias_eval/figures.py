@@ -21,7 +21,8 @@ DEVIATION = ", standard deviation"
 """The end of the unit of a standard deviation whose variance is estimated, as that which several samples share.
 
 The estimate of a variance may be below 0. The value is then minus the root of its size, so that values can be averaged
-and compared; reports show such a value as "none shown", and an end of an interval below 0 as 0.
+and compared; reports show such a value as "none shown", and an end of an interval below 0 as 0. A value from rounding,
+below the root of ``ROUNDING``, is shown as one below 0.
 """
 
 
@@ -46,8 +47,8 @@ def difference_limits(unit: str) -> tuple[float, float] | None:
 
 
 def as_shown(value: float | None, unit: str) -> float | None:
-    """A value as it is drawn and compared: a standard deviation below 0 is 0; see ``DEVIATION``."""
-    return max(value, 0.0) if value is not None and unit.endswith(DEVIATION) else value
+    """A value as it is drawn and compared: a standard deviation below 0, or of rounding, is 0; see ``DEVIATION``."""
+    return 0.0 if value is not None and unit.endswith(DEVIATION) and value < ROUNDING**0.5 else value
 
 
 Named = Annotated[str, Field(min_length=1)]
@@ -123,11 +124,12 @@ class Figure(Part):
         if self.value is None or self.floor_interval is None:
             return None
         if self.unit.endswith(DEVIATION):
-            return None if self.interval is None else self.is_significant and self.interval.low > 0
+            low = as_shown(self.interval.low, self.unit) if self.interval else None
+            return None if low is None else self.is_significant and low > 0
         if self.p_value is not None:
             return self.is_significant
-        low, high = self.floor_interval.low, self.floor_interval.high
-        return self.value > high + (high - low)
+        floor = self.floor_interval
+        return self.value > floor.high + (floor.high - floor.low)
 
     @property
     def is_finite(self) -> bool:

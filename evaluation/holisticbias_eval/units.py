@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from holisticbias.terminal import STEERING
 from holisticbias.terms.grammar import capitalised
-from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, SCORES, Interval
+from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, SCORES, Interval, as_shown
 from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
 
@@ -70,7 +70,7 @@ def show(value: Cell, unit: str = "text") -> str:
         return _interval(value, unit)
     if value is None or math.isnan(value):
         return "" if unit in WORDS else MISSING
-    if unit.endswith(DEVIATION) and value <= 0:
+    if unit.endswith(DEVIATION) and as_shown(value, unit) == 0:
         return NONE_SHOWN
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
@@ -107,8 +107,8 @@ def show_rows(table: Table) -> Iterator[list[str]]:
         yield [show(cell, unit) for cell, unit in zip(row, table.units_of(i), strict=True)]
 
 
-def tick(value: float, unit: str) -> str:
-    """A value of a scale: short, and exact for round values."""
+def tick(value: float, unit: str, largest: float = 0.0) -> str:
+    """A value of a scale: short, exact for round values, and a power of ten if the largest of the scale needs one."""
     unit = unit.removesuffix(DEVIATION)
     if unit in ("share", "probability"):
         return f"{100 * value:.6g}%"
@@ -116,15 +116,17 @@ def tick(value: float, unit: str) -> str:
         return f"{100 * value:+.6g}" if value else "0"
     if unit == "relative change":
         return f"{100 * value:+.6g}%" if value else "0"
-    if abs(value) >= 1e6:
-        return f"{value:.6g}".replace("e+0", "e+")
+    if value and max(abs(value), largest) >= 1e6:
+        digits, _, power = f"{value:.5e}".partition("e")
+        return f"{float(digits):g}e{int(power):+}"
     return f"{value:+,.6g}" if unit.endswith(DIFFERENCE) and value else f"{value:,.6g}"
 
 
 def _interval(ends: tuple[float, float], unit: str) -> str:
     """Both ends; what follows the number, as a percent sign or a unit, stands once if both have it."""
     if unit.endswith(DEVIATION):
-        return NONE_SHOWN if max(ends) <= 0 else _interval((max(ends[0], 0.0), ends[1]), unit.removesuffix(DEVIATION))
+        least, most = (as_shown(end, unit) or 0.0 for end in ends)
+        return _interval((least, most), unit.removesuffix(DEVIATION)) if most else NONE_SHOWN
     low, high = (show(end, unit) for end in ends)
     if ends[0] * ends[1] > 0:
         low, high = _not_zero(low, ends[0], unit), _not_zero(high, ends[1], unit)

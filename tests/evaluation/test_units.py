@@ -4,7 +4,7 @@ import pytest
 from tests.golden.inputs import ABOUT
 
 import holisticbias_eval as hbe
-from holisticbias_eval.figures import make_figure
+from holisticbias_eval.figures import DEVIATION, make_figure
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.sections.tables import Cell, Column, Table
 from holisticbias_eval.units import model_title, printable, shorten, show, show_rows, tick
@@ -44,7 +44,7 @@ MARKS: dict[str, list[tuple[float, str]]] = {
     "share difference": [(-0.5, "-50"), (0.0, "0")],
     "nats difference": [(2.5, "+2.5"), (0.0, "0")],
     "perplexity": [(3000.0, "3,000"), (1e8, "1e+8")],
-    "nats": [(1e300, "1e+300")],
+    "nats": [(1e300, "1e+300"), (-2.5e6, "-2.5e+6"), (0.0, "0")],
 }
 
 
@@ -56,6 +56,22 @@ def test_a_cell_as_people_read_it(unit: str) -> None:
 @pytest.mark.parametrize("unit", MARKS)
 def test_a_mark_of_a_scale(unit: str) -> None:
     assert [tick(value, unit) for value, _ in MARKS[unit]] == [shown for _, shown in MARKS[unit]]
+
+
+def test_marks_of_one_scale_are_written_alike() -> None:
+    assert [tick(mark, "perplexity", 1e7) for mark in (1.0, 1e5, 1e7)] == ["1e+0", "1e+5", "1e+7"]
+    assert [tick(mark, "perplexity", 1e5) for mark in (1.0, 1e5)] == ["1", "100,000"]
+
+
+def test_a_deviation_of_rounding_is_none() -> None:
+    unit = f"probability{DEVIATION}"
+    shown: dict[Cell, str] = {
+        2.6e-9: "none shown",
+        (-0.1, 2.6e-9): "none shown",
+        (2.6e-9, 0.25): "0.0% to 25.0%",
+        2e-6: "0.0%",
+    }
+    assert {value: show(value, unit) for value in shown} == shown
 
 
 def test_rows_of_a_table_have_units_of_their_own() -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from holisticbias.output import write_file
 from holisticbias.spreadsheet import csv_text
 from holisticbias_eval.errors import ReportError
-from holisticbias_eval.figures import DEVIATION
+from holisticbias_eval.figures import DEVIATION, as_shown
 from holisticbias_eval.report import Form
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.markdown import render_markdown
@@ -46,7 +46,7 @@ def _values(cell: Cell, column: Column, unit: str) -> Iterator[Cell]:
             yield value
         elif value is None or math.isnan(value):
             yield None
-        elif unit.endswith(DEVIATION) and value <= 0:
+        elif unit.endswith(DEVIATION) and as_shown(value, unit) == 0:
             yield 0.0 if column.interval else NONE_SHOWN
         else:
             yield value

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from holisticbias.terms.entries import MADE_UP
-from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval, Part
+from holisticbias_eval.figures import Figure, Figures, Interval, Part, as_shown
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import NEUTRAL, Better
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT, is_of_dimension
@@ -85,11 +85,10 @@ class Gain(Part):
     @property
     def relative(self) -> float | None:
         """The change as a share of the value before; None if that is 0 or not shown, or one half is neutral."""
-        if self.change is None or not self.before or self.better == "nearer one half":
+        before = as_shown(self.before, self.unit)
+        if self.change is None or not before or self.better == "nearer one half":
             return None
-        if self.unit.endswith(DEVIATION) and self.before < 0:
-            return None
-        return self.change / abs(self.before)
+        return self.change / abs(before)
 
     @property
     def identity(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:

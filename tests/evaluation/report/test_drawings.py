@@ -24,7 +24,7 @@ from holisticbias_eval.report.drawings.shapes import (
     linear,
     logarithmic,
 )
-from holisticbias_eval.sections.blocks import Bar, Bars, Estimate, Forest, HeatMap, Scatter, ScatterPoint
+from holisticbias_eval.sections.blocks import Bar, Bars, DotPlot, Dots, Estimate, Forest, HeatMap, Scatter, ScatterPoint
 
 from .invented import bars
 
@@ -35,6 +35,7 @@ def shapes(drawing: VectorDrawing, kind: type[S], name: str) -> list[S]:
     return [s for s in drawing.shapes if isinstance(s, kind) and set(name.split()) <= set(s.kind.split())]
 
 
+SCALE = "nats  ·  line: 95% interval  ·  0: none"
 LINEAR: list[tuple[list[float], tuple[float, float] | None, tuple[float, ...]]] = [
     ([0.1, 0.9], (0.0, 1.0), (0, 0.25, 0.5, 0.75, 1)),
     ([-0.3, 0.7], (-1.0, 1.0), (-1, -0.5, 0, 0.5, 1)),
@@ -74,6 +75,30 @@ def test_logarithmic_scales() -> None:
         assert all(scale.low * (1 - 1e-2) <= mark <= scale.high * (1 + 1e-2) for mark in scale.marks)
         assert marks <= set(scale.marks)
         assert scale.place(math.sqrt(scale.low) * math.sqrt(scale.high)) == pytest.approx(170)
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_the_median_is_drawn_at_the_value_that_is_said(log: bool) -> None:
+    values = (2.0, 10.0, 100.0, 2000.0)
+    drawing = draw(DotPlot("d", "D", "perplexity", (Dots("a", values, ("", "", "", "")),), "", log=log))
+    assert drawing.description == "a: from 2.00 to 2,000, median 55.0"
+    scale = replace((logarithmic if log else linear)(values, "perplexity"), start=10, length=320)
+    assert [line.x for line in shapes(drawing, Line, "median")] == pytest.approx([scale.place(55.0)])
+
+
+def test_marks_of_one_scale_are_written_alike() -> None:
+    dots = DotPlot("d", "D", "perplexity", (Dots("a", (1.0, 1e5, 1e7), ("x", "y", "z")),), "", log=True)
+    ticks = [text.text for text in shapes(draw(dots), Text, "tick")]
+    assert ticks == [f"1e+{power}" for power in (0, 2, 4, 6)]
+
+
+@pytest.mark.parametrize(("interval", "said"), [(None, "nats  ·  0: none"), (Interval(low=0, high=1), SCALE)])
+def test_the_line_of_intervals_is_explained_where_there_is_one(interval: Interval | None, said: str) -> None:
+    for chart in (
+        Bars("b", "B", "nats", (Bar("x", 0.5, interval),), SCALE),
+        Forest("f", "F", "nats", (Estimate("x", 0.5, interval),), SCALE),
+    ):
+        assert shapes(draw(chart), Text, "tick")[-1].text == said
 
 
 def test_bars_of_both_signs_and_earlier_values() -> None:

@@ -5,11 +5,11 @@ from functools import cached_property
 from itertools import combinations
 
 from holisticbias.terms.entries import MADE_UP
-from holisticbias_eval.figures import DEVIATION, NATS, Figure
+from holisticbias_eval.figures import DEVIATION, NATS, Figure, as_shown
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.sections.blocks import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
-from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
+from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show, some_of
 
 NAME = "stance_contrast"
@@ -136,14 +136,14 @@ def _with_verdict(shown: StanceFigures, figure: Figure) -> str:
 
 def _nats(figure: Figure) -> str:
     """The value with its interval, as the standard deviation that reports show."""
-    if not figure.interval or figure.interval.high <= 0:
+    if not figure.interval or not as_shown(figure.interval.high, SHARED_NATS):
         return _size(figure.value)
     return f"{_size(figure.value)}{interval_words(figure.interval, SHARED_NATS, ', {}')}"
 
 
 def _size(value: float | None) -> str:
     """A standard deviation as reports show it."""
-    return f"{show(value, NATS)} nats" if value is not None and value > 0 else NONE_SHOWN
+    return f"{show(value, NATS)} nats" if as_shown(value, SHARED_NATS) else NONE_SHOWN
 
 
 def stance_sections(view: View) -> tuple[Section, ...]:
@@ -209,8 +209,7 @@ def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
         col.missing(heading="Not counted"),
     )
     note = "Descriptors without a score in every pair are not counted."
-    table = table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note)
-    return without_empty(table, ("planted",))
+    return table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note, drop_empty=True)
 
 
 def _untested(shown: StanceFigures) -> Iterator[Paragraph]:

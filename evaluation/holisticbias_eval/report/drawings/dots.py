@@ -9,7 +9,7 @@ from holisticbias.terminal import counted
 from holisticbias_eval.report.drawings import shapes as sh
 from holisticbias_eval.sections.blocks import DotPlot, Scatter, ScatterPoint
 from holisticbias_eval.sections.blocks import Dots as Row
-from holisticbias_eval.units import shorten, show, tick
+from holisticbias_eval.units import shorten, show
 
 ROW = 52
 LANES = 3
@@ -52,8 +52,9 @@ def spread(row: Row, *, log: bool, scale: sh.ChartScale | None = None) -> BoxSpr
     if not known:
         return None
     values, names = zip(*known, strict=True)
-    places = [scale.place(value) for value in values] if scale else list(values)
-    low, middle, high = map(float, np.quantile(places, (0.25, 0.5, 0.75)))
+    place = scale.place if scale else float
+    places = [place(value) for value in values]
+    low, middle, high = (place(value) for value in np.quantile(values, (0.25, 0.5, 0.75)).tolist())
     reach = 1.5 * (high - low)
     lows, highs = sum(x < low - reach for x in places), sum(x > high + reach for x in places)
     return BoxSpread(values, names, (low, middle, high), lows, highs)
@@ -134,7 +135,7 @@ def _rows(up: sh.ChartScale) -> Iterator[sh.Shape]:
     for mark in up.marks:
         y = up.place(mark)
         yield sh.Line("grid", sh.MARGIN, y, sh.WIDTH - sh.MARGIN, y)
-        yield sh.Text("tick", sh.MARGIN, y - 3, tick(mark, up.unit))
+        yield sh.Text("tick", sh.MARGIN, y - 3, up.tick(mark))
 
 
 def _said(chart: Scatter, point: ScatterPoint) -> str:

@@ -142,5 +142,6 @@ def heat_scale(chart: HeatMap) -> tuple[tuple[str, str], ...]:
         levels = [(f"{i}", low + (high - low) * i / LEVELS) for i in range(LEVELS)]
     every = 5 if len(levels) > LEVELS else 1
     return tuple(
-        (level, tick(float(f"{v:.3g}"), chart.unit) if i % every == 0 else "") for i, (level, v) in enumerate(levels)
+        (level, tick(float(f"{v:.3g}"), chart.unit, max(high, -low)) if i % every == 0 else "")
+        for i, (level, v) in enumerate(levels)
     )

@@ -151,6 +151,10 @@ class ChartScale:
     def _within(self, value: float) -> float:
         return min(max(value, self.low), self.high)
 
+    def tick(self, mark: float) -> str:
+        """The value of a mark."""
+        return tick(mark, self.unit, max(map(abs, self.marks)))
+
     def grid(self, top: float, bottom: float) -> Iterator[Shape]:
         """A vertical line at every mark."""
         return (upright("grid", self.place(mark), top, bottom) for mark in self.marks)
@@ -163,7 +167,7 @@ class ChartScale:
         for mark in self.marks:
             x = self.place(mark)
             side = " end" if x > NEAR_THE_RIGHT else " middle" if x > NEAR_THE_LEFT else ""
-            foot.append(Text(f"tick{side}", x, y + 14, tick(mark, self.unit)))
+            foot.append(Text(f"tick{side}", x, y + 14, self.tick(mark)))
         for i, line in enumerate(lines):
             foot.append(Text("tick middle", MARGIN + SPAN / 2, y + 29 + i * FOOT_LINE, line))
         height = y + FOOT + FOOT_LINE * max(0, len(lines) - 1)
