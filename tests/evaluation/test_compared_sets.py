@@ -86,7 +86,7 @@ def test_models_in_folders_of_one_name_are_told_apart(invoke: Invoke, measured: 
     for folder, part in zip(folders, ("before", "after", "before"), strict=True):
         shutil.copytree(measured / "measured" / part / "retention", folder)
     said = invoke.printed("compare", *folders, folders[1], "--format", "csv")
-    rows = {row["model"]: row["figure_1"] for row in csv.DictReader(io.StringIO(said))}
+    rows = {row["model"]: row["Perplexity of neutral text"] for row in csv.DictReader(io.StringIO(said))}
     assert list(rows) == ["one/run", "two/run", "three/run", "two/run (2)"]
     assert rows["two/run"] == rows["two/run (2)"] != rows["three/run"] == rows["one/run"]
 
@@ -141,7 +141,7 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     said = invoke.printed("compare", *models, "--aim", "retention", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(said)))
     assert [row["model"] for row in rows] == ["first", "lmd", "same"]
-    perplexity = [float(row["figure_1"]) for row in rows]
+    perplexity = [float(row["Perplexity of neutral text"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
     for side, run in (("first", before), ("lmd", after)):
         for name in ("one", "two"):

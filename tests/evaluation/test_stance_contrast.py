@@ -68,8 +68,8 @@ def test_fast_and_obvious_implementations_agree(seed: int) -> None:
     means = [[statistics.mean(known(nouns).values()) for nouns in pair] for pair in centred]
     assert contrasts(figures) == pytest.approx([statistics.mean(values) for values in zip(*means, strict=True)])
     assert shared(figures).value == pytest.approx(float(signed_root(np.array(obvious_covariance(centred)))))
-    total = statistics.variance([sum(values) for values in zip(*means, strict=True)], 0)
-    alpha = pairs / (pairs - 1) * (1 - sum(statistics.variance(pair, 0) for pair in means) / total)
+    total = statistics.variance([sum(values) for values in zip(*means, strict=True)])
+    alpha = pairs / (pairs - 1) * (1 - sum(statistics.variance(pair) for pair in means) / total)
     assert figures.value(NAME, "reliability", AXIS) == pytest.approx(alpha)
 
 

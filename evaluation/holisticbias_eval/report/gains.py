@@ -162,9 +162,10 @@ def _models_table(rows: Sequence[NamedGain], validation: Mapping[str, float | No
     shown, aimed = figures[:_MOST_COLUMNS], _aimed_measures(rows)
     place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
     value, note = _values(rows)
-    columns = [ColumnOf(f"figure_{i}", name, partial(value, name), unit) for i, (name, unit) in enumerate(shown, 1)]
+    columns = [ColumnOf(name, name, partial(value, name), unit) for name, unit in shown]
     if validation:
-        columns.insert(place, ColumnOf("further_1", "Perplexity of validation texts", validation.get, "perplexity"))
+        validated = "Perplexity of validation texts"
+        columns.insert(place, ColumnOf(validated, validated, validation.get, "perplexity"))
     left = len(figures) - len(shown)
     more = f"The table of changes has {counted(left, 'more figures')}. " if left else ""
     models = dict.fromkeys(("", *(row.model for row in rows)))

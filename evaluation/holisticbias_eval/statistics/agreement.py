@@ -21,9 +21,9 @@ class ProductSums:
     their values, averaged over two different repeats: shape ``[raters, raters]``,
     zero on the diagonal. ``influence`` is how much each repeat of each rater
     moves the sum of ``products``: ``[raters, repeats]``. ``squares`` is the sum
-    of the raters' squared means, ``squared_sums`` that of the squared sum over
-    raters. The last two fields are the sum of ``products`` and the
-    ``squared_sums`` for each permutation.
+    of squares of the raters' means about their mean over items, ``squared_sums``
+    that of the sum over raters. The last two fields are the sum of ``products``
+    and the ``squared_sums`` for each permutation.
     """
 
     freedom: int
@@ -59,17 +59,16 @@ def sum_products(values: Floats, permutations: int, rng: np.random.Generator) ->
         crossed = _crossed(filled[p], filled[q], known[p], known[q])
         products[p, q] = products[q, p] = np.trace(crossed)
         permuted += 2 * crossed[shuffled[:, p], shuffled[:, q]].sum(axis=1)
+    permuted_sums = np.stack([means[p][shuffled[:, p]] for p in range(raters)]).sum(axis=0)
     deviations = known * (filled - means[:, :, None]) / counts[:, :, None]
     return ProductSums(
         freedom=items - 1,
         products=products,
         influence=2 * np.einsum("pdn,pd->pn", deviations, means.sum(axis=0) - means),
-        squares=float((means**2).sum()),
-        squared_sums=float((means.sum(axis=0) ** 2).sum()),
+        squares=float(items * means.var(axis=1).sum()),
+        squared_sums=float(items * means.sum(axis=0).var()),
         permuted_products=permuted,
-        permuted_squared_sums=(np.stack([means[p][shuffled[:, p]] for p in range(raters)]).sum(axis=0) ** 2).sum(
-            axis=1
-        ),
+        permuted_squared_sums=items * permuted_sums.var(axis=1),
     )
 
 

@@ -60,6 +60,9 @@ def mean_interval(counts: AttributeCounts, draws: int, rng: np.random.Generator)
     draws are scaled, because the second level adds the spread of sentences to a spread of attributes that has it
     already: to the variance of the mean that the values themselves show, or that sentences alone lead to expect if
     it is larger, and to Student's t. If all pairs are alike, it is the score interval for that many attributes.
+
+    The interval of a change is Student's t of that variance. Draws of a few changed pairs are skewed away from 0, so
+    that percentiles would exclude 0 after one change.
     """
     value = counts.mean
     if value is None or len(counts) < 2:
@@ -67,11 +70,14 @@ def mean_interval(counts: AttributeCounts, draws: int, rng: np.random.Generator)
     variance, freedom = variance_of_mean(counts.values, counts.within, counts.stratum)
     if not variance:
         return _without_spread(value, counts)
+    margin = np.sqrt(variance) * t_quantile(np.array(freedom))
+    if counts.lost is not None:
+        low, high = np.clip([value - margin, value + margin], -1.0, 1.0).tolist()
+        return Interval(low=low, high=high)
     drawn = draw_means(counts, draws, rng)
     centred = drawn - drawn.mean()
-    scale = np.sqrt(variance / centred.var()) * t_quantile(np.array(freedom)) / CRITICAL_Z
-    ends = value + scale * np.quantile(centred, MIDDLE)
-    low, high = np.clip(ends, 0.0 if counts.lost is None else -1.0, 1.0).tolist()
+    ends = value + margin / CRITICAL_Z * np.quantile(centred, MIDDLE) / centred.std()
+    low, high = np.clip(ends, 0.0, 1.0).tolist()
     return Interval(low=low, high=high)
 
 
@@ -86,14 +92,10 @@ def _without_spread(value: float, counts: AttributeCounts) -> Interval | None:
 
 
 def draw_means(counts: AttributeCounts, draws: int, rng: np.random.Generator) -> Floats:
-    """The mean of each draw of attributes and of their pairs, both runs' outcomes together: shape ``[draws]``."""
+    """The mean share of each draw of attributes and of their pairs: shape ``[draws]``."""
     rows = draw_attributes(counts.stratum, draws, rng)
-    pairs, chosen = counts.pairs[rows], counts.chosen[rows]
-    drawn = rng.binomial(pairs, chosen / pairs)
-    if counts.lost is not None:
-        chance = np.where(pairs > chosen, counts.lost[rows] / np.maximum(pairs - chosen, 1), 0.0)
-        drawn = drawn - rng.binomial(pairs - drawn, chance)
-    return (drawn / pairs).mean(axis=1)
+    pairs = counts.pairs[rows]
+    return (rng.binomial(pairs, counts.chosen[rows] / pairs) / pairs).mean(axis=1)
 
 
 def draw_attributes(stratum: Ints, draws: int, rng: np.random.Generator) -> Ints:

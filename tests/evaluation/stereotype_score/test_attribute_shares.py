@@ -132,11 +132,21 @@ def test_the_interval_holds_the_change(triples: list[tuple[int, int, int]]) -> N
     assert -1 <= found.low <= known(made.mean) <= found.high <= 1
 
 
+@pytest.mark.parametrize("pairs", [2, 16])
+def test_the_interval_of_one_changed_pair_holds_no_change(pairs: int) -> None:
+    made = changes((1, pairs, 0), *[(0, pairs, 0)] * 31)
+    found = known(mean_interval(made, 2000, rng()))
+    assert found.low < 0 < found.high
+    assert attribute_test(made, rng()) == 1
+
+
 def test_the_interval_has_the_width_of_students_t() -> None:
-    """Eight attributes of many pairs: mean and standard error of their changes, and t with 7 degrees of freedom."""
+    """Eight attributes of many pairs: mean and standard error, and t with 7 degrees of freedom."""
     gained = np.array([10, 25, 40, 30, 20, 35, 15, 45])
-    found = known(mean_interval(changes(*((gain, 100, 0) for gain in gained)), 20_000, rng()))
     half = 2.3646 * (gained / 100).std(ddof=1) / np.sqrt(8)
+    found = known(mean_interval(changes(*((gain, 100, 0) for gain in gained)), 0, rng()))
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=1e-4)
+    found = known(mean_interval(counts(*((gain, 100) for gain in gained)), 20_000, rng()))
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.03)
 
 
