@@ -11,7 +11,7 @@ from types import FrameType
 
 import pytest
 
-from folders import contents
+from folders import ROOT, contents
 from holisticbias.errors import OutputError
 from holisticbias.output import (
     new_file,
@@ -23,6 +23,7 @@ from holisticbias.output import (
     write_files,
 )
 from killed import begun, ended
+from repositories import commit_all, git
 
 Write = Callable[[Path, str], None]
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir", "fcntl.flock"}
@@ -158,6 +159,19 @@ def test_an_interruption_while_the_old_target_is_removed_leaves_nothing_beside_t
         write_folder(tmp_path / "target", "new")
     assert whole(tmp_path / "target") == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_what_a_killed_command_left_is_not_committed(tmp_path: Path) -> None:
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    write_one(tmp_path / "target", "old")
+
+    def write() -> None:
+        with new_file(tmp_path / "target"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert ended(begun(write)) == -signal.SIGKILL
+    commit_all(tmp_path)
+    assert git(tmp_path, "ls-files").split() == [".gitignore", "target"]
 
 
 def interrupt_after(error: int) -> None:
