@@ -1,10 +1,11 @@
 """The store keeps rows of any key and schema; shards are merged, and any process may be killed at any moment."""
 
 import errno
+import hashlib
 import os
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import Mock, patch
@@ -18,11 +19,13 @@ from hypothesis import strategies as st
 
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.store import keys as key_places
 from holisticbias_eval.models.store import shards
 from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint, stored_values
 from killed import begun, ended, killed_before
+from known import ignore
 
 Key: TypeAlias = "tuple[object, ...]"
 KEYS = pa.schema([("text", pa.large_string()), ("start", pa.int32()), ("context", pa.large_string())])
@@ -118,6 +121,32 @@ def test_only_the_rows_of_a_damaged_shard_are_lost(tmp_path: Path, damage: Any) 
     (notice,) = notices
     assert "differs from its checksum" in notice
     assert values(fill(tmp_path)) == ALL
+
+
+def with_its_digest(path: Path, content: bytes) -> None:
+    path.with_name(f"{hashlib.sha256(content).hexdigest()}.parquet").write_bytes(content)
+
+
+def of_another_store(path: Path) -> None:
+    other = ShardStore(path.parent, KEYS, ("text",), {}, ignore)
+    other.write(keyed([("a", 1, "b")]))
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        (Path.mkdir, "cannot be read: it is not a regular file; move it out of the store"),
+        (os.mkfifo, "cannot be read: it is not a regular file; move it out of the store"),
+        (lambda path: path.symlink_to(path), "cannot be read: Too many levels of symbolic links; move it"),
+        (lambda path: with_its_digest(path, b"no table"), "cannot be read: Parquet"),
+        (of_another_store, "has other columns than its store: move it out of the store"),
+    ],
+)
+def test_what_is_no_shard_is_one_line(tmp_path: Path, place: Callable[[Path], object], says: str) -> None:
+    fill(tmp_path, 200)
+    place(tmp_path / "rows" / "mine.parquet")
+    with pytest.raises(EvaluationError, match=f"rows/.*parquet {says}"):
+        store_in(tmp_path).read()
 
 
 def test_a_damaged_shard_may_be_removed_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

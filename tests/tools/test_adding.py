@@ -125,6 +125,24 @@ def test_an_option_without_effect_loses_no_answers(terms_copy: Path, invoke: Inv
     assert is_clean(terms_copy)
 
 
+def test_a_file_that_appears_while_a_command_asks_stays(
+    terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = terms_copy / "descriptors" / "new" / "ability.wugged.yaml"
+
+    def write_and_agree(*_: object, **__: object) -> str:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("axis: ability\n", "utf-8")
+        return "yes"
+
+    monkeypatch.setattr("holisticbias.questions.adding.answered", write_and_agree)
+    given = ("--text", "wugged", "--axis", "ability", "--bucket", "unspecific", "--position", "before")
+    code, said = invoke.answered([""] * 9, "add", *given, "--source", terms_copy)
+    assert code == 2
+    assert "ability.wugged.yaml has changed meanwhile: run the same command again" in said
+    assert path.read_text("utf-8") == "axis: ability\n"
+
+
 def test_the_first_question_does_not_wait_for_the_data(terms_copy: Path, invoke: Invoke) -> None:
     (terms_copy / "descriptors" / "age.yaml").write_text("axis: [", "utf-8")
     code, said = invoke.answered(["kind"], "add", "--source", terms_copy)

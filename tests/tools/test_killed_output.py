@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
-from folders import contents
+from folders import ROOT, contents
 from holisticbias.errors import OutputError
 from holisticbias.output import (
     new_file,
@@ -22,6 +23,7 @@ from holisticbias.output import (
     write_files,
 )
 from killed import begun, ended
+from repositories import commit_all, git
 
 Write = Callable[[Path, str], None]
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir", "fcntl.flock"}
@@ -157,6 +159,53 @@ def test_an_interruption_while_the_old_target_is_removed_leaves_nothing_beside_t
         write_folder(tmp_path / "target", "new")
     assert whole(tmp_path / "target") == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_what_a_killed_command_left_is_not_committed(tmp_path: Path) -> None:
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    write_one(tmp_path / "target", "old")
+
+    def write() -> None:
+        with new_file(tmp_path / "target"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert ended(begun(write)) == -signal.SIGKILL
+    commit_all(tmp_path)
+    assert git(tmp_path, "ls-files").split() == [".gitignore", "target"]
+
+
+def interrupt_after(error: int) -> None:
+    """Interrupt this process while a system call fails: Python says so when it begins the next function."""
+    errors = count()
+
+    def watch(_: FrameType, event: str, __: object) -> None:
+        if event == "c_exception" and next(errors) == error:
+            sys.setprofile(interrupt)
+
+    def interrupt(_: FrameType, event: str, __: object) -> None:
+        if event == "call":
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(watch)
+
+
+@pytest.mark.parametrize("write", [write_folder, write_one, write_two])
+def test_an_interruption_while_a_system_call_fails_ends_the_command(tmp_path: Path, write: Write) -> None:
+    for error in count():
+
+        def run(error: int = error) -> None:
+            interrupt_after(error)
+            try:
+                write(tmp_path / "target", "new")
+            except KeyboardInterrupt:
+                sys.exit(1)
+
+        if ended(begun(run)) == 0:
+            assert error > 5, "there were errors"
+            return
+        write(tmp_path / "target", "next")
+        assert {path.name for path in tmp_path.iterdir()} <= {"target", "other"}
 
 
 def test_a_first_target_is_whole_or_not_there(tmp_path: Path) -> None:

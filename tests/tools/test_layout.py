@@ -68,6 +68,11 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     assert "--source has no effect with PATHS" in invoke.refused("fmt", path, "--source", terms_copy)
     assert invoke("fmt", path)[0] == 0
     assert path.read_text("utf-8") == canonical
+    killed = path.with_name(f".{path.name}.holisticbias-{'0' * 16}")
+    killed.mkdir()
+    (killed / "lock").touch()
+    assert invoke("fmt", path) == (0, "", "")
+    assert not killed.exists(), "it would be committed"
     path.write_bytes(b"a: [\n")
     assert invoke("fmt", path)[0] == 2
     assert path.read_bytes() == b"a: [\n"

@@ -105,6 +105,15 @@ def test_links_that_cannot_be_read_are_findings(copy: Path) -> None:
     assert [(f.rule, f.path) for f in validate_paths([copy / "nouns"])] == expected
 
 
+@pytest.mark.parametrize("kind", ["releases", "subsets"])
+def test_a_version_or_a_subset_among_new_entries_is_a_finding(copy: Path, kind: str) -> None:
+    path = next((copy / kind).glob("*.yaml"))
+    (copy / kind / "new").mkdir()
+    path.rename(copy / kind / "new" / path.name)
+    found = {(f.rule, f.path) for f in validate_paths([copy])}
+    assert ("new-entry-name", f"{kind}/new/{path.name}") in found
+
+
 def test_a_folder_that_is_a_link_to_elsewhere_is_a_finding(copy: Path, tmp_path: Path) -> None:
     """Its files are not read, which would otherwise pass for a folder without terms."""
     (copy / "descriptors").rename(tmp_path / "elsewhere")

@@ -194,10 +194,9 @@ def _locked(path: Path, *, wait: bool = True) -> Iterator[bool | None]:
 
 def _prepare(target: Path, may_replace: Callable[[Path], bool] | None, locked: bool | None) -> None:
     """Clean up after killed commands, and refuse a target that must not be replaced."""
-    if locked:
-        for work, whose in _work_folders(target.parent):
-            if whose == target:
-                _recover(work, target)
+    for work, whose in _work_folders(target.parent) if locked else ():
+        if whose == target:
+            _recover(work, target)
     if may_replace is not None:
         _refuse(target, may_replace)
 
@@ -226,8 +225,9 @@ def _recover(work: Path, target: Path) -> None:
 
 
 def _clean(work: Path, target: Path) -> None:
-    with suppress(OSError), _locked(target.parent):
-        _settle(work, target)
+    if os.path.lexists(work):  # if ``rmdir`` failed, an interruption meanwhile would leave the lock on
+        with suppress(OSError), _locked(target.parent):
+            _settle(work, target)
 
 
 def _settle(work: Path, target: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from holisticbias.inputs import file_sha256, files_sha256
+from holisticbias.terminal import cut
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
@@ -26,6 +27,7 @@ ROW_COLUMNS = ("domain", "name", "category", "prompts")
 """The columns of BOLD's tables on the Hub; a row is a page."""
 _PAGES = TypeAdapter(dict[str, dict[str, list[str]]])
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
+_SHOWN = 80  # characters of a group or a page in a message
 _READ = 64 * 1024 * 1024  # bytes: the largest file of BOLD has three million
 
 
@@ -169,9 +171,10 @@ def _read_domain(file: Path) -> Iterator[BoldPrompt]:
         for page, prompts in pages.items():
             known = sentences.get(group, {}).get(page, [])
             if beside and len(known) != len(prompts):
+                where = f"{beside}: {cut(group, _SHOWN)}, {cut(page, _SHOWN)}"
                 raise SelectionError(
-                    f"{beside}: {group}, {page}: {len(known):,} sentences for {len(prompts):,} prompts of {file.name}: "
-                    "take both from the same copy of BOLD"
+                    f"{where}: {len(known):,} sentences for {len(prompts):,} prompts of {file.name}: take both from "
+                    "the same copy of BOLD"
                 )
             for number, prompt in enumerate(prompts):
                 yield BoldPrompt(domain, group, page, prompt, known[number] if beside else None)

@@ -67,6 +67,11 @@ def read_multiwoz(folder: Path) -> Dialogues:
     for part, turns in parts.items():
         if not any(turn.state for turn in turns):
             raise DialoguesError(f"{path}: no {part} dialogue has a state with a value: is the folder complete?")
+    for part, names in lists.items():
+        for name in sorted(names - {*content, ""}):
+            raise DialoguesError(
+                f"{files[part]} lists {name[:80]!r}, which is not in {DATA}: take both from the same copy of MultiWOZ"
+            )
     return Dialogues(tuple(parts["train"]), tuple(parts["test"]), held_out, files_sha256([path, *files.values()]))
 
 

@@ -97,6 +97,11 @@ def test_the_subject_is_the_title_without_brackets() -> None:
         ("race_prompt.json", "[" * 100_000, "race_prompt.json is not JSON, or is truncated"),
         ("race_prompt.json", b"\xff\xfe{", "race_prompt.json is not UTF-8 text: unpack it, or save it in UTF-8"),
         ("race_wiki.json", '{"Fendles": {"Fendle_Toma": []}}', "Fendles, Fendle_Toma: 0 sentences for 1 prompts"),
+        (
+            "profession_prompt.json",
+            json.dumps({"a" * 99: {"b" * 99: ["A b"]}}),
+            f"{'a' * 77}..., {'b' * 77}...: 0 sentences",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(bold: Path, name: str, content: str | bytes, message: str) -> None:

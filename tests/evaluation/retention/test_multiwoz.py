@@ -35,10 +35,21 @@ def test_both_editions_are_read(tmp_path: Path, ending: str) -> None:
 def test_names_in_lists_end_with_their_lines(tmp_path: Path) -> None:
     """The number is of the dialogues with such a name."""
     before = read_multiwoz(write_multiwoz(tmp_path)).sha256
-    (tmp_path / "valListFile.json").write_text("SNG0030.json\r\na\x0cSNG0000.json\n", "utf-8")
+    (tmp_path / "valListFile.json").write_text("SNG0030.json\r\nSNG0029.json\r\n\n", "utf-8")
     found = read_multiwoz(tmp_path)
-    assert found.held_out == 1
+    assert found.held_out == 2
     assert found.sha256 != before, "the lists say which dialogues are tested"
+    (tmp_path / "valListFile.json").write_text("SNG0030.json\r\na\x0cSNG0000.json\n", "utf-8")
+    with pytest.raises(DialoguesError, match=r"lists 'a\\x0cSNG0000.json', which is not in data.json"):
+        read_multiwoz(tmp_path)
+
+
+def test_a_list_that_is_cut_is_refused(tmp_path: Path) -> None:
+    """The dialogues after the cut would be trained on."""
+    path = write_multiwoz(tmp_path) / "testListFile.json"
+    path.write_bytes(path.read_bytes()[:30])
+    with pytest.raises(DialoguesError, match=r"testListFile.json lists 'SNG0', which is not in data.json: take both"):
+        read_multiwoz(tmp_path)
 
 
 @pytest.mark.parametrize(

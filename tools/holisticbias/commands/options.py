@@ -102,11 +102,16 @@ def today() -> str:
 def write_stale(
     wanted: Mapping[Path, str], command: str, fault: str = "is out of date", done: str = "wrote", *, check: bool
 ) -> int:
-    """Write the files that differ from what is wanted, or if ``check`` print them; returns the exit code."""
-    from holisticbias.output import write_files
+    """Write the files that differ from what is wanted, or if ``check`` print them; returns the exit code.
+
+    What a killed command left in their folders is removed, also if no file differs.
+    """
+    from holisticbias.output import clean_up, write_files
 
     stale = {p: text for p, text in wanted.items() if not p.is_file() or p.read_bytes() != text.encode()}
     if not check:
+        for folder in {path.parent for path in wanted if path.parent.is_dir()}:
+            clean_up(folder)
         write_files(stale)
     for path in stale:
         write(f"{path} {fault}: run holisticbias {command}" if check else f"{done} {path}")

@@ -122,10 +122,11 @@ def write_edits(edits: Sequence[Edit]) -> tuple[Path, ...]:
     """Write edits that were checked, all or none, and return the paths of their files.
 
     Files are removed last, so that nothing is lost if the command is killed; the same command then removes them.
-    Raises ``SourceError`` if a file has changed since its edit was made, such as while the command asked.
+    Raises ``SourceError`` if a file has changed or appeared since its edit was made, such as while the command asked.
     """
     for edit in edits:
-        if edit.before is not None and not (edit.path.is_file() and edit.path.read_text("utf-8") == edit.before):
+        found = edit.path.read_text("utf-8", "replace") if edit.path.is_file() else None
+        if found not in (edit.before, edit.text):
             raise SourceError(f"{shown_path(edit.path)} has changed meanwhile: run the same command again")
     try:
         write_files({edit.path: edit.text for edit in edits if edit.text is not None})

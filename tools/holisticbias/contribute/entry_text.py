@@ -23,7 +23,7 @@ _YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The new content of a file; null removes the file. ``before`` is the content that it was made from, if any."""
+    """The new content of a file; null removes the file. ``before`` is its content so far; null if it is a new file."""
 
     path: Path
     kind: Kind

@@ -157,7 +157,8 @@ def begin_version(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...
         raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
     changed: list[Path] = []
     for old in (v for v in fixes(catalog) if v != version):
-        former = Edit(root / "releases" / f"{old}.yaml", "releases", None)
+        path = root / "releases" / f"{old}.yaml"
+        former = Edit(path, "releases", None, path.read_text("utf-8"))
         # the summary of a version that exists stays
         edits = [edit for edit in renamed(root, old, version) if edit.kind != "releases" or not edit.path.exists()]
         changed += apply_edits(root, [*edits, former])
@@ -172,9 +173,10 @@ def record_withdrawal(catalog: Catalog, root: Path, version: str, reason: str, t
     if release.withdrawn is not None:
         raise SourceError(f"version {version} is withdrawn already, since {release.withdrawn.date}")
     path = root / "releases" / f"{version}.yaml"
-    content = read_editable(path.read_text("utf-8"))
+    before = path.read_text("utf-8")
+    content = read_editable(before)
     content["withdrawn"] = written({"date": DoubleQuotedScalarString(today), "reason": reason})
-    return apply_edits(root, [Edit(path, "releases", canonical_text(content, "releases"))])
+    return apply_edits(root, [Edit(path, "releases", canonical_text(content, "releases"), before)])
 
 
 def fixes(catalog: Catalog) -> tuple[str, ...]:

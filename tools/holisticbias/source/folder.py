@@ -7,14 +7,14 @@ from pathlib import Path, PurePath
 from holisticbias.errors import SourceError
 from holisticbias.inputs import refuse_unreadable
 from holisticbias.source.document import Document, misplaced, read_document, read_json
-from holisticbias.terms.file_kinds import COMPANIONS, MODELS, TERMS, Kind
+from holisticbias.terms.file_kinds import COMPANIONS, GROUP_KEYS, MODELS, TERMS, Kind
 
 FOLDERS: tuple[Kind, ...] = (*TERMS, *COMPANIONS, "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
 KINDS: tuple[Kind, ...] = (*FOLDERS, *SINGLE_FILES)
 NAMES = (*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES))
 NEW = "new"
-"""The folder of each kind with the entries of versions in preparation, one file each: so that no two contributions
+"""The folder of each kind of entries with those of versions in preparation, one file each: so that no two contributions
 change the same lines. Freezing a version moves them to the files of their groups."""
 SOURCES_FILE = "sources.yaml"
 LOCK_SUFFIX = ".lock.json"
@@ -88,17 +88,16 @@ def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
     """The paths of the YAML files of one kind in a folder of terms: by name, files of new entries last."""
     if kind in SINGLE_FILES:
         return tuple(path for path in (root / f"{kind}.yaml",) if path.exists())
-    folders = (root / kind, root / kind / NEW)
+    folders = (root / kind, root / kind / NEW)[: 2 if kind in GROUP_KEYS else 1]
     return tuple(path for folder in folders for path in sorted(folder.glob("*")) if is_yaml(path))
 
 
 def _misplaced_files(root: Path, kind: Kind) -> Iterator[Path]:
     """The files among the new entries of a kind that are not read, except hidden files and an editor's copies."""
     folder = root / kind / NEW
-    for path in sorted(folder.rglob("*")):
+    for path in sorted({*folder.rglob("*")} - {*kind_files(root, kind)}):
         parts = path.relative_to(folder).parts
-        read = len(parts) == 1 and is_yaml(path)
-        if path.is_file() and not read and not path.name.endswith("~") and not any(p.startswith(".") for p in parts):
+        if path.is_file() and not path.name.endswith("~") and not any(part.startswith(".") for part in parts):
             yield path
 
 
@@ -110,7 +109,7 @@ def is_yaml(path: PurePath) -> bool:
 def is_new(path: PurePath | str) -> bool:
     """Whether a file has new entries of a group, such as ``descriptors/new/ability.with-a-stoma.yaml``."""
     parents = Path(path).absolute().parents  # the path that messages show begins in the current folder
-    return len(parents) > 1 and parents[0].name == NEW and parents[1].name in FOLDERS
+    return len(parents) > 1 and parents[0].name == NEW and parents[1].name in GROUP_KEYS
 
 
 def shown_path(path: Path) -> str:

@@ -24,7 +24,8 @@ FILE_TOO_LARGE = Rule(
 NEW_ENTRY_NAME = Rule(
     "new-entry-name",
     asks="A file of new entries lies in the folder new itself, and its name ends in .yaml.",
-    fix="rename the file for its entry, as in new/ability.with-a-stoma.yaml, without a slash in the name",
+    fix="rename the file for its entry, as in new/ability.with-a-stoma.yaml, without a slash in the name; move a "
+    "version or a subset out of new",
 )
 NEW_ENTRY_GROUP = Rule(
     "new-entry-group",

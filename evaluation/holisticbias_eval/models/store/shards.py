@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
+from holisticbias.inputs import refuse_unreadable, require_file
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.store.keys import KeyPlaces, Rows, distinct_rows, rows_as_table
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.settings import Keeping
@@ -192,12 +194,17 @@ class ShardStore:
         return OutputError(f"cannot write to the store {self.folder}: {why} {where}")
 
     def _shard(self, path: Path) -> pa.Table | None:
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:  # another process found it damaged and removed it
-            return None
-        if hashlib.sha256(content).hexdigest() == path.stem:
-            return pq.ParquetFile(BytesIO(content)).read(use_threads=False).replace_schema_metadata(None)
+        """The rows of an intact shard; raises ``EvaluationError`` for what cannot be one of this store."""
+        with refuse_unreadable(path, EvaluationError, "move it out of the store"):
+            try:
+                content = require_file(path).read_bytes()
+            except FileNotFoundError:  # another process found it damaged and removed it
+                return None
+            if hashlib.sha256(content).hexdigest() == path.stem:
+                rows = pq.ParquetFile(BytesIO(content)).read(use_threads=False).replace_schema_metadata(None)
+                if rows.schema != self.schema:
+                    raise EvaluationError(f"{path} has other columns than its store: move it out of the store")
+                return rows
         self.notice(f"{path} differs from its checksum: it is removed, and its rows are computed again")
         path.unlink(missing_ok=True)
         return None
@@ -228,7 +235,7 @@ def _put(content: bytes, made: Path) -> Path:
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except FileNotFoundError:
+    except OSError:
         return 0
 
 
