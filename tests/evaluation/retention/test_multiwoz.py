@@ -39,16 +39,15 @@ def test_names_in_lists_end_with_their_lines(tmp_path: Path) -> None:
     found = read_multiwoz(tmp_path)
     assert found.held_out == 2
     assert found.sha256 != before, "the lists say which dialogues are tested"
-    (tmp_path / "valListFile.json").write_text("SNG0030.json\r\na\x0cSNG0000.json\n", "utf-8")
-    with pytest.raises(DialoguesError, match=r"lists 'a\\x0cSNG0000.json', which is not in data.json"):
-        read_multiwoz(tmp_path)
+    (tmp_path / "valListFile.json").write_text("a\x0cSNG0000.json\nSNG0030.json\n", "utf-8")
+    assert read_multiwoz(tmp_path).held_out == 1
 
 
 def test_a_list_that_is_cut_is_refused(tmp_path: Path) -> None:
     """The dialogues after the cut would be trained on."""
     path = write_multiwoz(tmp_path) / "testListFile.json"
     path.write_bytes(path.read_bytes()[:30])
-    with pytest.raises(DialoguesError, match=r"testListFile.json lists 'SNG0', which is not in data.json: take both"):
+    with pytest.raises(DialoguesError, match="testListFile.json ends with 'SNG0', .* the list is cut"):
         read_multiwoz(tmp_path)
 
 
