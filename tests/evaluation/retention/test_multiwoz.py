@@ -47,7 +47,7 @@ def test_a_list_that_is_cut_is_refused(tmp_path: Path) -> None:
     """The dialogues after the cut would be trained on."""
     path = write_multiwoz(tmp_path) / "testListFile.json"
     path.write_bytes(path.read_bytes()[:30])
-    with pytest.raises(DialoguesError, match="testListFile.json ends with 'SNG0', .* the list is cut"):
+    with pytest.raises(DialoguesError, match=r"testListFile.json ends with 'SNG0', .* the list is cut"):
         read_multiwoz(tmp_path)
 
 
