@@ -64,15 +64,6 @@ def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:
             read_run(path)
 
 
-def test_answers_that_lack_rows_are_refused(copy: Path) -> None:
-    scores = pq.read_table(copy / SCORES.file)
-    pq.write_table(scores.slice(1), copy / SCORES.file)
-    with pytest.raises(
-        RunError, match=f"damaged: it has {len(scores) - 1} rows of {len(scores)} or more; evaluate again"
-    ):
-        read_run(copy)
-
-
 def test_answers_that_cannot_be_measured() -> None:
     for says, (kind, columns) in {
         "column dimension lacks values": (SCORES, {"dimension": [None], "group": ["a"], "sentence": ["b"]}),

@@ -32,14 +32,13 @@ class AnswerFile:
     """The table of answers of one kind of run: its name, its file, and the columns that it must have.
 
     The columns ``filled`` have a value in every row, if a table has them. ``of_groups`` is the table of answers about
-    groups. ``each`` says whether all that is asked of a model has a row or more.
+    groups.
     """
 
     name: str
     columns: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
     of_groups: "AnswerFile | None" = None
-    each: bool = True
 
     @property
     def file(self) -> str:
@@ -82,9 +81,8 @@ INTERSECTIONS = AnswerFile(
     "intersections",
     ("axis", "intersection_id", "median_perplexity", "stance_difference"),
     ("axis", "intersection_id"),
-    each=False,
 )
-OTHERS = AnswerFile("answers", each=False)
+OTHERS = AnswerFile("answers")
 """Answers of a task with other columns."""
 KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, OTHERS)
 """All kinds of tables of answers."""
@@ -223,10 +221,6 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
         raise _no_single_run(folder)
     result = read_result(folder / RESULT)
     table = _read_answers(folder / answers.file, answers, columns(result.signature.measures))
-    asked = result.signature.sentences_scored
-    if answers.each and table.num_rows < asked:
-        found = counted(table.num_rows, "rows")
-        raise RunError(f"{folder / answers.file} is damaged: it has {found} of {asked:,} or more; evaluate again")
     return Run(result, table, Tables(folder, answers))
 
 

@@ -158,7 +158,7 @@ def test_the_folder_of_one_of_several_methods(
     for method in ("lmd", "ctda"):
         printed = invoke.printed("compare", out / method, "--format", "md")
         assert "F over groups" in printed
-        assert " before, " in printed
+        assert "- A: before\n- B: after\n" in printed
 
 
 def test_an_aim_has_its_title_however_many_runs_there_are(
