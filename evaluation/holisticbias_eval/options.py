@@ -127,7 +127,7 @@ def settings_command(
     short_help: str, shown: str = "", *, uses: str = "", **more: Any
 ) -> Callable[[Callable[..., Any]], SettingsCommand]:
     """A decorator that makes a ``SettingsCommand`` of a function; the names in ``shown`` have spaces between them."""
-    return click.command(**{"cls": SettingsCommand, **more}, short_help=short_help, shown=shown.split(), uses=uses)
+    return click.command(cls=SettingsCommand, short_help=short_help, shown=shown.split(), uses=uses, **more)
 
 
 def _named(place: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from holisticbias.terminal import STEERING
 from holisticbias.terms.grammar import capitalised
+from holisticbias_eval.arrays import ROUNDING
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, SCORES, Interval, as_shown
 from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
@@ -152,18 +153,14 @@ def _formatter(unit: str) -> Callable[[float], str]:
     return lambda value: f"{_number(value)} {printable(unit)}".rstrip()
 
 
-_ROUNDING = 1e-12
-"""A smaller number than this comes from rounding, and is shown as 0 is."""
-
-
 def _number(value: float) -> str:
-    """Three digits or so, for values of any size."""
+    """Three digits or so, for values of any size; what rounding leaves of 0 is shown as 0 is."""
     size = abs(value)
     if size >= 1e7:
         return f"{value:.2e}"
     if size >= 10:
         return f"{value:,.1f}"
-    if size >= 0.1 or size < _ROUNDING:
+    if size >= 0.1 or size < ROUNDING:
         return f"{value:z.2f}"
     return f"{value:z.3f}"
 

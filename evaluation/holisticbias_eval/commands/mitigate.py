@@ -7,25 +7,25 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, recipe_option
-from holisticbias_eval.options import SettingsCommand, given_settings, settings_command
+from holisticbias_eval.options import given_settings, settings_command
 
-
-class _WithMethods(SettingsCommand):
-    """A command whose help ends with the methods."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the methods, what each does, and its source."""
-        from holisticbias_eval.mitigation.methods import METHODS
-
-        with formatter.section("Methods"):
-            formatter.write_dl([(name, f"{m.info.summary} {m.info.source}.") for name, m in METHODS.items()])
+_METHODS = """
+\b
+Methods, from Zhao et al. 2024 and, the last two, Smith et al. 2022:
+  lmd             a loss on unequal probabilities of the groups' terms in the place of a mention
+  add             a loss on unequal cosines of the groups' terms to negative attributes
+  ctda            sentences rewritten for every other group
+  cada            sentences with the opposite attributes
+  style_equality  the model's own responses, tagged by the bias of their style
+  self_chat       the same responses without tags, for comparison
+"""
 
 
 @settings_command(
     "Train a model so that it treats groups more alike, and measure the change.",
     "mitigation.settings:GroupSettings mitigation.settings:MeasuringSettings ReleaseName",
     uses="mitigation.run:mitigation_uses",
-    cls=_WithMethods,
+    epilog=_METHODS,
 )
 @click.argument("methods", metavar="METHOD[,METHOD...]")
 @recipe_option

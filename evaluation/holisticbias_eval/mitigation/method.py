@@ -50,11 +50,10 @@ FROM_SENTENCES = (Use(GroupSettings), Use(ModelSettings, fields=("first_token",)
 
 @dataclass(frozen=True, slots=True)
 class MethodInfo:
-    """The description of a method, as ``holisticbias mitigate --help`` and the page print it."""
+    """The name of a method, its title on the page, the paper it is from, and what it learns from."""
 
     name: str
     title: str
-    summary: str
     source: str
     needs: Needs = "corpus"
 

@@ -72,31 +72,27 @@ def train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folde
     Raises ``MitigationError``, and ``OSError`` if a checkpoint cannot be written.
     """
     with seeded(settings.seed):
-        return _train(loaded, lesson, settings, folder, display)
+        with _quiet(), display.step("Preparing the texts"):
+            from holisticbias_eval.mitigation.loop import Loop
 
-
-def _train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folder: Path, display: Display) -> Trained:
-    with _quiet(), display.step("Preparing the texts"):
-        from holisticbias_eval.mitigation.loop import Loop
-
-        window = context_length(loaded.model)
-        encoder = Encoder(loaded.tokenizer, window, lesson.opening)
-        learned, validated = encoder.encode(lesson.texts), encoder.encode(lesson.validation)
-        _check(learned, validated, settings, display)
-        model = _with_adapters(loaded.model, settings.lora_rank)
-        folder.mkdir(parents=True, exist_ok=True)
-        start = newest_checkpoint(folder)
-        collator = Collator(loaded.tokenizer, lesson.auxiliary(), window)
-        counts = _count(collator, learned, settings, display)
-        loop = Loop(model, learned.texts, validated.texts, collator, settings, folder)
-    with _training():
-        first = loop.validate(0)
-        with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
-            loop.train(resume_from_checkpoint=str(start) if start else False)
-    point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})
-    model = loop.accelerator.unwrap_model(loop.model)
-    model = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    return Trained(model.eval(), point)
+            window = context_length(loaded.model)
+            encoder = Encoder(loaded.tokenizer, window, lesson.opening)
+            learned, validated = encoder.encode(lesson.texts), encoder.encode(lesson.validation)
+            _check(learned, validated, settings, display)
+            model = _with_adapters(loaded.model, settings.lora_rank)
+            folder.mkdir(parents=True, exist_ok=True)
+            start = newest_checkpoint(folder)
+            collator = Collator(loaded.tokenizer, lesson.auxiliary(), window)
+            counts = _count(collator, learned, settings, display)
+            loop = Loop(model, learned.texts, validated.texts, collator, settings, folder)
+        with _training():
+            first = loop.validate(0)
+            with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
+                loop.train(resume_from_checkpoint=str(start) if start else False)
+        point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})
+        model = loop.accelerator.unwrap_model(loop.model)
+        model = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+        return Trained(model.eval(), point)
 
 
 def _check(learned: EncodedTexts, validated: EncodedTexts, settings: TrainingSettings, display: Display) -> None:

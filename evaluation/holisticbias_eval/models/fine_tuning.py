@@ -49,29 +49,19 @@ def classify_after_training(
     the order of the texts. ``progress`` counts training texts, then test texts. Raises ``ModelError`` if transformers
     has no such head for the model, or if the loss is not finite.
     """
-    with seeded(settings.seed):
-        return _train_and_classify(loaded, train, test, settings, progress)
-
-
-def _train_and_classify(
-    loaded: LoadedModel,
-    train: tuple[Sequence[str], Sequence[int]],
-    test: Sequence[str],
-    settings: ClassifierSettings,
-    progress: Progress,
-) -> Floats:
     import torch
 
-    model = classification_model(loaded)
-    limit = min(_LONGEST, context_length(model))
-    read = [_encode(loaded.tokenizer, texts, limit) for texts in (train[0], test)]
-    pad = _padding(loaded.tokenizer, model, read)
-    model.config.pad_token_id = pad
-    device = next(loaded.model.parameters()).device
-    rows = [{"input_ids": ids, "labels": label} for ids, label in zip(read[0], train[1], strict=True)]
-    _train(model, rows, pad, settings, device, progress)
-    with torch.inference_mode():
-        return _classify(model.eval().to(device), read[1], pad, settings.batch, progress)
+    with seeded(settings.seed):
+        model = classification_model(loaded)
+        limit = min(_LONGEST, context_length(model))
+        read = [_encode(loaded.tokenizer, texts, limit) for texts in (train[0], test)]
+        pad = _padding(loaded.tokenizer, model, read)
+        model.config.pad_token_id = pad
+        device = next(loaded.model.parameters()).device
+        rows = [{"input_ids": ids, "labels": label} for ids, label in zip(read[0], train[1], strict=True)]
+        _train(model, rows, pad, settings, device, progress)
+        with torch.inference_mode():
+            return _classify(model.eval().to(device), read[1], pad, settings.batch, progress)
 
 
 def classification_model(loaded: LoadedModel) -> Any:

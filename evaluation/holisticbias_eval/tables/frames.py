@@ -94,8 +94,8 @@ def _refuse_unread(columns: Iterable[Iterable[Any]]) -> None:
 
 def _is_deep(cell: Any, levels: int = LEVELS) -> bool:
     """Whether lists and objects stand in each other deeper than is read from a file, such as a list in itself."""
-    inner = cell.values() if isinstance(cell, dict) else cell if isinstance(cell, _LISTS) else ()
-    return not levels or any(_is_deep(one, levels - 1) for one in inner)
+    inner = cell.values() if isinstance(cell, dict) else cell
+    return not levels or (isinstance(cell, (dict, *_LISTS)) and any(_is_deep(one, levels - 1) for one in inner))
 
 
 def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:

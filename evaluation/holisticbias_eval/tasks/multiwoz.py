@@ -57,21 +57,20 @@ def read_multiwoz(folder: Path) -> Dialogues:
     path = folder / DATA
     content = _read(path)
     files = {part: _list_file(folder, name) for part, name in LISTS.items()}
-    lists = {part: [*filter(None, map(str.strip, text_lines(file)))] for part, file in files.items()}
-    listed = {part: set(names) for part, names in lists.items()}
+    lists = {part: dict.fromkeys(filter(None, map(str.strip, text_lines(file)))) for part, file in files.items()}
     parts: dict[str, list[Turn]] = {"train": [], "test": []}
     held_out = 0
     for name, dialogue in content.items():
-        part = next((part for part, names in listed.items() if name in names), "train")
+        part = next((part for part, names in lists.items() if name in names), "train")
         held_out += part == "validation"
         parts.get(part, []).extend(_turns(path, name, dialogue))
     for part, turns in parts.items():
         if not any(turn.state for turn in turns):
             raise DialoguesError(f"{path}: no {part} dialogue has a state with a value: is the folder complete?")
     for part, names in lists.items():
-        for name in names[-1:]:
-            if name not in content:
-                raise DialoguesError(f"{files[part]} ends with {name[:80]!r}, which is not in {DATA}: the list is cut")
+        last = next(reversed(names), None)
+        if last is not None and last not in content:
+            raise DialoguesError(f"{files[part]} ends with {last[:80]!r}, which is not in {DATA}: the list is cut")
     return Dialogues(tuple(parts["train"]), tuple(parts["test"]), held_out, files_sha256([path, *files.values()]))
 
 

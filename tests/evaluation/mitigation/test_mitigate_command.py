@@ -318,6 +318,12 @@ def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(small: Pat
     assert f"<bdi>{record.chosen + 1}</bdi></th>" in marked
 
 
+def test_the_help_has_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mitigate", "--help"]) == 0
+    _, _, methods = capsys.readouterr().out.partition("Methods, from")
+    assert [line.split()[0] for line in methods.splitlines()[1:]] == [*METHODS]
+
+
 def test_an_interrupted_training_says_how_to_continue_and_does(
     small: Path, whole: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,7 +23,6 @@ class Add(LossMethod):
     info = MethodInfo(
         "add",
         "Attribute Distance Debiasing (ADD)",
-        "Add a loss that makes the vectors of the groups' terms equally similar to those of negative attributes.",
         "Zhao et al. 2024, section 4.1",
     )
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}

@@ -14,7 +14,6 @@ class Cada(Method):
     info = MethodInfo(
         "cada",
         "Counter Attribute Data Augmentation (CADA)",
-        "Add every sentence with its attributes replaced by their opposites: twice as many sentences.",
         "Zhao et al. 2024, section 4.2",
     )
 

@@ -16,7 +16,6 @@ class Ctda(Method):
     info = MethodInfo(
         "ctda",
         "Counter Target Data Augmentation (CTDA)",
-        "Add every sentence with the terms of each other group: with m groups, (m - 1) times as many sentences.",
         "Zhao et al. 2024, section 4.2",
     )
 

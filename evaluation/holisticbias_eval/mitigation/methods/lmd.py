@@ -18,7 +18,6 @@ class Lmd(LossMethod):
     info = MethodInfo(
         "lmd",
         "Language Model Debiasing (LMD)",
-        "Add a loss that makes the groups' terms equally probable after the text before a mention.",
         "Zhao et al. 2024, section 4.1",
     )
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 10.0}

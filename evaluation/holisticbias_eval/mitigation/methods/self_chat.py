@@ -12,7 +12,6 @@ class SelfChat(StyleMethod):
     info = MethodInfo(
         "self_chat",
         "Self-chat tuning",
-        "Train on the model's own responses without tags: the comparison that shows what the tags do.",
         "Smith et al. 2022, table 8",
         "responses",
     )

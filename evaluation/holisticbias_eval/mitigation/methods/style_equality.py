@@ -16,7 +16,6 @@ class StyleEquality(StyleMethod):
     info = MethodInfo(
         "style_equality",
         "Style equality",
-        "Tag the model's own responses by how much they have the style of their descriptor, and keep to the other tag.",
         "Smith et al. 2022, sections 4 and C.1",
         "responses",
     )

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from threading import RLock, get_ident
+from threading import RLock
 
 from holisticbias.errors import system_errors_as
 from holisticbias_eval.errors import EvaluationError
@@ -11,7 +11,8 @@ from holisticbias_eval.errors import EvaluationError
 _LOGGERS = ("accelerate", "huggingface_hub", "transformers")
 _LOCK = RLock()
 _before = ExitStack()
-_running = list[int]()
+_running = list[None]()
+"""An item for each call that has not ended."""
 
 
 @contextmanager
@@ -21,13 +22,13 @@ def public_call() -> Iterator[None]:
     If several threads call, that is restored when the last call ends.
     """
     with _LOCK:
-        _running.append(get_ident())
+        _running.append(None)
     try:
         with system_errors_as(EvaluationError):
             yield
     finally:
         with _LOCK:
-            _running.remove(get_ident())
+            _running.pop()
             if not _running:
                 _before.close()
 

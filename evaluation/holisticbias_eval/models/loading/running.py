@@ -90,13 +90,18 @@ def in_float64(model: Any) -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let all libraries draw from this seed within the block; the states that they had before are restored."""
+    """Let all libraries draw from this seed within the block; the states that they had before are restored.
+
+    Those of GPUs are if one is in use: to read them would begin to use all.
+    """
     import torch
     from transformers import set_seed
 
+    cuda: Any = torch.cuda  # a part has no types
+    gpus = range(cuda.device_count()) if cuda.is_initialized() else ()
     of_python, of_numpy = random.getstate(), np.random.get_state()
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(gpus):
             set_seed(seed)
             yield
     finally:

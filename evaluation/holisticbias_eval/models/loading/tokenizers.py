@@ -110,7 +110,9 @@ def tokens_named(model: Any, name: str, value: Any) -> list[int]:
 
     Raises ``ModelError`` for a value that does not name tokens.
     """
-    ids = [] if value is None else value if isinstance(value, list | tuple) else [value]
+    if value is None:
+        return []
+    ids = value if isinstance(value, list | tuple) else [value]
     if not all(isinstance(token, int) for token in ids):
         raise ModelError(
             f"{model.name_or_path}: its {name} is {in_one_line(value)!r}, not the number of a token, or a list of "
