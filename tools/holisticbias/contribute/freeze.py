@@ -6,18 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from holisticbias.contribute import release_files
-from holisticbias.contribute.authoring import edited_files
+from holisticbias.contribute.authoring import valid_catalog
 from holisticbias.contribute.diff import compare_versions
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.entry_text import Edit
 from holisticbias.errors import OutputError, SourceError
-from holisticbias.output import clean_up, write_files
+from holisticbias.output import write_files
 from holisticbias.release.build import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.published import lock, render_lock
-from holisticbias.rules.validate import load_catalog, validate_files
-from holisticbias.source.findings import one_line, render_findings
-from holisticbias.source.folder import LOCK_SUFFIX, SINGLE_FILES, folder_kind, read_source, term_files
+from holisticbias.rules.validate import load_catalog
+from holisticbias.source.folder import LOCK_SUFFIX, SINGLE_FILES, folder_kind
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.version_files import IN_PREPARATION
 from holisticbias.terms.versions import NEXT, version_key
@@ -50,8 +49,7 @@ def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     Raises ``SourceError`` if the version was published with another digest, if its number is too small for its changes,
     or if its summary still says that it is in preparation.
     """
-    for folder in {path.parent for path in term_files(root)}:
-        clean_up(folder)
+    release_files.clean_terms(root)
     for lock_file in (root / "releases").glob(f"*{LOCK_SUFFIX}"):
         file = lock_file.with_name(f"{lock_file.name.removesuffix(LOCK_SUFFIX)}.yaml")
         if file.is_file() and "\ndigest:" not in file.read_text("utf-8"):
@@ -89,10 +87,7 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
     texts, moved = release_files.gathered(root, texts, version)
     removed = [Edit(path, "descriptors", None) for path in (before, file.with_name(f"{version}{LOCK_SUFFIX}"), *moved)]
     edits = [Edit(path, kind, text) for path, text in texts.items() for kind in folder_kind(path) or _SOURCES]
-    catalog, findings = validate_files(edited_files(read_source(root), [*removed, *edits]))
-    for finding in findings:
-        if finding.level == "error":
-            raise SourceError(f"nothing was written: {one_line(render_findings([finding], 'text'))}")
+    catalog = valid_catalog(root, [*removed, *edits])
     if IN_PREPARATION.casefold() in catalog.release(version).summary.casefold():
         raise SourceError(
             f"the summary in releases/{before.name} still says {IN_PREPARATION!r}: describe what the version changes"

@@ -12,15 +12,16 @@ from typing import get_args
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import apply_edits, prepare_version
+from holisticbias.contribute.authoring import apply_edits, prepare_version, valid_catalog, write_edits
 from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare_versions
 from holisticbias.contribute.entry_text import Edit, edit_nodes, written
 from holisticbias.errors import SourceError
-from holisticbias.output import write_files
+from holisticbias.output import clean_up, write_files
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
-from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files
+from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files, read_source, term_files
 from holisticbias.source.layout import Node, canonical_text, read_editable
+from holisticbias.source.records import parse_files
 from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS, entries_key, place_among
@@ -144,25 +145,35 @@ def _words(path: Path) -> str:
     return " ".join(path.read_text("utf-8").split())
 
 
+def clean_terms(root: Path) -> None:
+    """Remove what killed commands left in the folders of terms."""
+    for folder in {path.parent for path in term_files(root)}:
+        clean_up(folder)
+
+
 _KEYS = ("since", "until", "version")
 
 
-def begin_version(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...]:
+def begin_version(root: Path, version: str) -> tuple[Path, ...]:
     """Create a version in preparation: ``next``, or a fix that comes before it; returns the files that changed.
 
-    It gets all that other versions in preparation with a number have. Raises ``SourceError`` if its own number is not
-    above those of all published versions.
+    It gets all that other versions in preparation with a number have. After an interruption, when these may have no
+    entries, a second call continues. Raises ``SourceError`` if its own number is not above those of all published
+    versions, or if the terms would not be valid.
     """
+    clean_terms(root)
+    catalog = parse_files(read_source(root))[0].catalog()
     if version != NEXT and catalog.published and version_key(version) <= version_key(catalog.published[-1]):
         raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
     changed: list[Path] = []
     for old in (v for v in fixes(catalog) if v != version):
         path = root / "releases" / f"{old}.yaml"
-        former = Edit(path, "releases", None, path.read_text("utf-8"))
+        former = Edit(path, "releases", None, path.read_text("utf-8") if path.is_file() else None)
         # the summary of a version that exists stays
         edits = [edit for edit in renamed(root, old, version) if edit.kind != "releases" or not edit.path.exists()]
-        changed += apply_edits(root, [*edits, former])
-    return tuple(changed) or apply_edits(root, prepare_version(catalog, root, version))
+        valid_catalog(root, [*edits, former])
+        changed += write_edits([*edits, former])
+    return tuple(changed) or apply_edits(root, prepare_version(load_catalog(root), root, version))
 
 
 def record_withdrawal(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
