@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
@@ -28,6 +29,7 @@ POSITIONS: Mapping[Position, str] = {
     "standalone": "on its own (an amputee)",
 }
 """Where a term of each position goes, with an example."""
+T = TypeVar("T")
 _NEAR = 3  # ids like an unknown id
 _SIMILAR = 5  # ids of terms like a text
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
@@ -65,6 +67,16 @@ def propose_article(text: str) -> Article | None:
     letters: Article = "an" if text[0] in "AEFHILMNORSX" else "a"
     a_word = re.match("[A-Z]*[AEIOU]", text[1:]) is not None
     return letters if letters == sound or not a_word else None
+
+
+def stated_article(text: str, given: T) -> T | None:
+    """The article that the entry of a text states; None if the letters leave no doubt that it is the one given."""
+    return None if given == article_by_sound(text) else given
+
+
+def stated_plural(text: str, plural: T, position: object) -> T | None:
+    """The plural that the entry of a term states; None if it is the text, unless that is a phrase on its own."""
+    return plural if plural != text or position == "standalone" else None
 
 
 def propose_plural(text: str, position: Position) -> str | None:
