@@ -281,6 +281,18 @@ def test_freezing_does_what_a_release_takes(project: Path, invoke: Invoke) -> No
     assert [path.name for path in (project / "changes").iterdir()] == ["README.md"]
 
 
+def test_what_is_left_to_do_is_not_lost_among_collected_fragments(project: Path, invoke: Invoke) -> None:
+    """Many files of a folder are counted; a fragment that the command made itself is not one of them."""
+    invoke.printed("releases", "--freeze", "0.1.0", "--source", project)
+    invoke.printed("releases", "--fix", "1.0.0", "--source", project)
+    for number in range(30):
+        (project / "changes" / f"+{number}.terms.md").write_text(f"Adds word {number}.\n", "utf-8")
+    said = invoke.printed("releases", "--freeze", "1.0.0", "--source", project)
+    assert f"removed 30 files in {project / 'changes'}: git status lists them\n" in said
+    assert said.count("removed") == 1
+    assert said.index("Left to do:") < 1000
+
+
 def test_a_changelog_that_cannot_be_written_is_an_error(project: Path, invoke: Invoke) -> None:
     (project / "pyproject.toml").write_text("[tool.towncrier]\ndirectory = 1\n", "utf-8")
     errors = invoke.refused("releases", "--freeze", "0.1.0", "--source", project)

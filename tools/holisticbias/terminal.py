@@ -16,6 +16,8 @@ from click.core import ParameterSource
 STEERING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """The categories of characters that nobody sees, and that can steer a terminal."""
 
+_LISTED = 10  # files of a folder
+
 
 def visible(text: str, keep: str = "\n\t") -> str:
     r"""Text whose control, format and unassigned characters are written as escapes, such as ``\x1b``.
@@ -63,9 +65,14 @@ def refuse_unused(names: Collection[str], where: str) -> None:
 
 
 def write_changed(paths: Iterable[Path]) -> None:
-    """Print which files were written, and which are gone."""
+    """Print which files were written, and which are gone; of many in a folder, only their number."""
+    found: dict[tuple[str, Path], list[Path]] = {}
     for path in paths:
-        write(f"{'wrote' if path.exists() else 'removed'} {path}")
+        found.setdefault(("wrote" if path.exists() else "removed", path.parent), []).append(path)
+    for (done, folder), files in found.items():
+        many = f"{counted(len(files), 'files')} in {folder}: git status lists them"
+        for shown in files if len(files) <= _LISTED else [many]:
+            write(f"{done} {shown}")
 
 
 def write_data(content: str | bytes, *, nl: bool = True) -> None:

@@ -35,7 +35,7 @@ _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def complete_release(root: Path, version: str) -> tuple[Path, ...]:
-    """Update the files that follow from a frozen version, and return the changed files.
+    """Update the files that follow from a frozen version, and return the files that differ now.
 
     These are the citation and the changelog, in a repository that has them, and last the version ``next``. A
     second call changes nothing. Raises ``SourceError`` if the changelog cannot be written.
@@ -47,7 +47,8 @@ def complete_release(root: Path, version: str) -> tuple[Path, ...]:
     texts = {**_citation(root, version, date), **_list_of_entries(root, catalog, version)}
     write_files(texts)
     collected = _changelog(root, version, date)
-    return tuple(dict.fromkeys((*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))))
+    changed = dict.fromkeys((*texts, *collected, *apply_edits(root, prepare_version(catalog, root))))
+    return tuple(path for path in changed if path.exists() or path not in texts)
 
 
 def remaining_steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]:
