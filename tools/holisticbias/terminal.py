@@ -8,6 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -66,10 +67,8 @@ def refuse_unused(names: Collection[str], where: str) -> None:
 
 def write_changed(paths: Iterable[Path]) -> None:
     """Print which files were written, and which are gone; of many in a folder, only their number."""
-    found: dict[tuple[str, Path], list[Path]] = {}
-    for path in paths:
-        found.setdefault(("wrote" if path.exists() else "removed", path.parent), []).append(path)
-    for (done, folder), files in found.items():
+    for (done, folder), group in groupby(paths, lambda path: ("wrote" if path.exists() else "removed", path.parent)):
+        files = list(group)
         many = f"{counted(len(files), 'files')} in {folder}: git status lists them"
         for shown in files if len(files) <= _LISTED else [many]:
             write(f"{done} {shown}")

@@ -13,10 +13,7 @@ from holisticbias.terminal import refuse_unused, write
 @click.argument("axis")
 @click.option("--bucket", help="Group within the axis; by default the one of the same name.")
 @click.option("--reason", help="Why a published term moves.")
-@options.yes
-@options.dry_run
-@options.version
-@options.source
+@options.change
 def command(
     entry_id: str,
     axis: str,
@@ -41,16 +38,12 @@ def command(
     terms = open_terms(source, version)
     found = find_entry(terms.catalog, entry_id)
     bucket = new_bucket(terms.catalog, found, axis, bucket)
-    if found.published:
-        reason = Questions({"reason": reason}, yes).text("reason", "Why does it move?")
-    else:
+    if not found.published:
         refuse_unused(["reason"], "on an entry that is not published")
-    new_id, edits = move(terms, entry_id, axis, bucket, reason or "")
-    if not show_and_write(terms, edits, published=found.published, yes=yes, dry_run=dry_run):
-        return
+    why = Questions({"reason": reason}, yes).text("reason", "Why does it move?") if found.published else ""
+    new_id, edits = move(terms, entry_id, axis, bucket, why)
+    moved = f"retired in version {version}, and {new_id} replaces it" if found.published else f"now {new_id}"
     if new_id == entry_id:
-        write(f"{entry_id} is in the bucket {bucket} from version {terms.version} on.")
-    elif found.published:
-        write(f"{entry_id} is retired in version {terms.version}, and {new_id} replaces it.")
-    else:
-        write(f"{entry_id} is now {new_id}.")
+        moved = f"in the bucket {bucket} from version {version} on"
+    if show_and_write(terms, edits, published=found.published, yes=yes, dry_run=dry_run):
+        write(f"{entry_id} is {moved}.")

@@ -11,7 +11,7 @@ from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.document import parse_document
-from holisticbias.source.findings import Finding, in_words, one_line, render_findings
+from holisticbias.source.findings import Finding, in_words, one_line
 from holisticbias.source.folder import NEW, SourceFile, find_source, read_source, shown_path
 from holisticbias.source.layout import canonical_text
 from holisticbias.terms.catalog import Catalog
@@ -110,15 +110,6 @@ def check_edits(root: Path, edits: Sequence[Edit]) -> tuple[Catalog, tuple[Findi
     if errors:
         raise SourceError(f"nothing was written: {one_line(' '.join(map(in_words, errors)))}")
     return catalog, findings
-
-
-def valid_catalog(root: Path, edits: Sequence[Edit]) -> Catalog:
-    """The catalog after edits; raises ``SourceError`` with the first error, old or new."""
-    catalog, findings = validate_files(edited_files(read_source(root), edits))
-    for finding in findings:
-        if finding.level == "error":
-            raise SourceError(f"nothing was written: {one_line(render_findings([finding], 'text'))}")
-    return catalog
 
 
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:

@@ -6,15 +6,9 @@ from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from holisticbias.contribute import proposals
 from holisticbias.contribute.authoring import OpenTerms, new_entry
 from holisticbias.contribute.entry_text import Change, Edit, Field, edit_entries, edit_nodes, read_entry, written
-from holisticbias.contribute.proposals import (
-    find_bucket,
-    possible_buckets,
-    stated_article,
-    stated_plural,
-    unknown_id,
-)
 from holisticbias.errors import SourceError
 from holisticbias.source.layout import Node
 from holisticbias.terms.catalog import Catalog
@@ -35,7 +29,7 @@ def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     """The entry with an id; raises ``SourceError`` if there is none, or if it is retired."""
     found = next(((file, entry) for file, entry in catalog.entries() if entry.id == entry_id), None)
     if found is None:
-        raise SourceError(unknown_id(entry_id, (entry for _, entry in catalog.entries())))
+        raise SourceError(proposals.unknown_id(entry_id, (entry for _, entry in catalog.entries())))
     file, entry = found
     if entry.until is not None:
         raise SourceError(f"{entry_id} is retired since version {entry.until}, so it cannot change")
@@ -74,7 +68,8 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
     if unknown:
         raise SourceError(f"an entry of {found.file.kind}/ has no key {unknown[0]!r}")
     before = {key: getattr(found.entry, key) for key in values}
-    stated = _stated(found.entry, values)
+    text, position = (values.get(key, getattr(found.entry, key, "standalone")) for key in ("text", "position"))
+    stated = {key: proposals.stated(key, value, str(text), position) for key, value in values.items()}
     changed = {key: stated[key] for key, value in values.items() if before[key] not in (value, stated[key])}
     if not changed:
         raise SourceError(f"nothing changes: {entry_id} has these values already, or they follow from its text")
@@ -92,14 +87,6 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
                 entry.update(written({key: value}))
 
     return edit_entries(terms.root, [found.file.kind], {entry_id: change})
-
-
-def _stated(entry: Entry, values: Mapping[str, Field]) -> dict[str, Field]:
-    """The values, without an article and a plural that follow from the text."""
-    text = str(values.get("text", entry.text))
-    position = values.get("position", getattr(entry, "position", "standalone"))
-    article, plural = stated_article(text, values.get("article")), stated_plural(text, values.get("plural"), position)
-    return {key: {"article": article, "plural": plural}.get(key, value) for key, value in values.items()}
 
 
 def _keep(
@@ -164,13 +151,13 @@ def new_bucket(catalog: Catalog, found: FoundEntry, axis: str, bucket: str | Non
     entry, former = found.entry, found.file
     if not isinstance(entry, Descriptor) or not isinstance(former, DescriptorFile):
         raise SourceError(f"{entry.id} is in {former.kind}/: only descriptors can be moved")
-    axes = {file.axis: possible_buckets(file, entry.position) for file in catalog.axes}
+    axes = {file.axis: proposals.possible_buckets(file, entry.position) for file in catalog.axes}
     if axis not in axes:
         raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(axes)}")
     if bucket is None and entry.bucket in axes[axis] and axis != former.axis:
         bucket = entry.bucket
     elif bucket is not None and axes[axis]:
-        bucket = find_bucket(axis, axes[axis], bucket)
+        bucket = proposals.find_bucket(axis, axes[axis], bucket)
     if bucket not in (axes[axis] or (None,)):
         raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(axes[axis]) or 'it has none'}")
     if (axis, bucket) == (former.axis, entry.bucket):

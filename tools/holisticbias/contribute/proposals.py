@@ -69,14 +69,14 @@ def propose_article(text: str) -> Article | None:
     return letters if letters == sound or not a_word else None
 
 
-def stated_article(text: str, given: T) -> T | None:
-    """The article that the entry of a text states; None if the letters leave no doubt that it is the one given."""
-    return None if given == article_by_sound(text) else given
+def stated(key: str, value: T, text: str, position: object = "standalone") -> T | None:
+    """The value of a key as the entry of a term or noun states it; None if it follows from the text.
 
-
-def stated_plural(text: str, plural: T, position: object) -> T | None:
-    """The plural that the entry of a term states; None if it is the text, unless that is a phrase on its own."""
-    return plural if plural != text or position == "standalone" else None
+    These are an article by sound, if the letters leave no doubt, and a plural that is the text, unless that is a phrase
+    on its own.
+    """
+    same_plural = key == "plural" and position != "standalone" and value == text
+    return None if same_plural or (key == "article" and value == article_by_sound(text)) else value
 
 
 def propose_plural(text: str, position: Position) -> str | None:

@@ -12,12 +12,12 @@ from typing import get_args
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import apply_edits, prepare_version, valid_catalog, write_edits
+from holisticbias.contribute.authoring import apply_edits, edited_files, prepare_version, write_edits
 from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare_versions
 from holisticbias.contribute.entry_text import Edit, edit_nodes, written
 from holisticbias.errors import SourceError
 from holisticbias.output import clean_up, write_files
-from holisticbias.rules.validate import load_catalog
+from holisticbias.rules.validate import load_catalog, valid_catalog
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files, read_source, term_files
 from holisticbias.source.layout import Node, canonical_text, read_editable
@@ -146,12 +146,6 @@ def _words(path: Path) -> str:
     return " ".join(path.read_text("utf-8").split())
 
 
-def clean_terms(root: Path) -> None:
-    """Remove what killed commands left in the folders of terms."""
-    for folder in {path.parent for path in term_files(root)}:
-        clean_up(folder)
-
-
 _KEYS = ("since", "until", "version")
 
 
@@ -162,17 +156,16 @@ def begin_version(root: Path, version: str) -> tuple[Path, ...]:
     entries, a second call continues. Raises ``SourceError`` if its own number is not above those of all published
     versions, or if the terms would not be valid.
     """
-    clean_terms(root)
+    clean_up(term_files(root))
     catalog = parse_files(read_source(root))[0].catalog()
-    if version != NEXT and catalog.published and version_key(version) <= version_key(catalog.published[-1]):
-        raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
+    refuse_number(catalog, version, "a fix")
     changed: list[Path] = []
     for old in (v for v in fixes(catalog) if v != version):
         path = root / "releases" / f"{old}.yaml"
         former = Edit(path, "releases", None, path.read_text("utf-8") if path.is_file() else None)
         # the summary of a version that exists stays
         edits = [edit for edit in renamed(root, old, version) if edit.kind != "releases" or not edit.path.exists()]
-        valid_catalog(root, [*edits, former])
+        valid_catalog(edited_files(read_source(root), [*edits, former]), "nothing was written")
         changed += write_edits([*edits, former])
     return tuple(changed) or apply_edits(root, prepare_version(load_catalog(root), root, version))
 
@@ -256,6 +249,13 @@ def interrupted_number(root: Path) -> str | None:
         if is_number(path.stem) and f"\nversion: {NEXT}\n" in f"\n{path.read_text('utf-8')}":
             return path.stem
     return None
+
+
+def refuse_number(catalog: Catalog, version: str, what: str) -> None:
+    """Raise ``SourceError`` if a version would not come after all published ones."""
+    for newest in catalog.published[-1:]:
+        if version_key(version) <= version_key(newest):
+            raise SourceError(f"{what} comes after {newest}, so {version} cannot be its number")
 
 
 _BUMPS: tuple[Bump, ...] = get_args(Bump)

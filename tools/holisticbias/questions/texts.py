@@ -17,7 +17,7 @@ from holisticbias.contribute.proposals import (
     same_entries,
     same_phrase,
     similar_terms,
-    stated_article,
+    stated,
 )
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, answered, print_lines
@@ -69,7 +69,7 @@ def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
     """The article of a text, or None if it follows from the sound; asks if the letters do not show it."""
     if article_by_sound(text) is None or ask.given.get("article"):
         written = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
-    return stated_article(text, written)
+    return stated("article", written, text)
 
 
 def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existing, ...]:
