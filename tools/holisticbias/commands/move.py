@@ -41,9 +41,6 @@ def command(
     if not found.published:
         refuse_unused(["reason"], "on an entry that is not published")
     why = Questions({"reason": reason}, yes).text("reason", "Why does it move?") if found.published else ""
-    new_id, edits = move(terms, entry_id, axis, bucket, why)
-    moved = f"retired in version {version}, and {new_id} replaces it" if found.published else f"now {new_id}"
-    if new_id == entry_id:
-        moved = f"in the bucket {bucket} from version {version} on"
+    moved, edits = move(terms, entry_id, axis, bucket, why)
     if show_and_write(terms, edits, published=found.published, yes=yes, dry_run=dry_run):
         write(f"{entry_id} is {moved}.")

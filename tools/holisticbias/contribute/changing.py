@@ -117,7 +117,7 @@ _REFERRING: tuple[Kind, ...] = ("subsets", "intersections", "specifications")
 
 
 def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None, reason: str) -> tuple[str, tuple[Edit, ...]]:
-    """The id of a descriptor at a new place, and the edits that move it there; for the place see ``new_bucket``.
+    """The new place of a descriptor in words, and the edits that move it there; for its bucket see ``new_bucket``.
 
     On its axis, it gets the new bucket, and a published one keeps the old one in its history. On another axis, a
     published descriptor is retired and replaced by a new entry; an unpublished one moves with its comments,
@@ -126,7 +126,8 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None, reason:
     found = find_entry(terms.catalog, entry_id)
     entry, file, published = found.entry, found.file, found.published
     if axis == file.group:
-        return entry_id, reword(terms, entry_id, {"bucket": bucket}, reason)
+        edits = reword(terms, entry_id, {"bucket": bucket}, reason)
+        return f"in the bucket {bucket} from version {terms.version} on", edits
     new_id = f"{axis}.{entry_id.partition('.')[2]}"
     moved = read_entry(terms.root, "descriptors", entry_id)
     moved.update(written({"id": new_id, "bucket": bucket, "since": terms.version if published else entry.since}))
@@ -140,7 +141,8 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None, reason:
     own = {source.id: source for source in file.sources if source.id in entry.sources}
     added = new_entry(terms.root, "descriptors", axis, moved, [*own.values()])
     names = [entry_id, new_id] if published else [new_id]
-    return new_id, (*former, added, *_references(terms.root, entry_id, names))
+    said = f"retired in version {terms.version}, and {new_id} replaces it" if published else f"now {new_id}"
+    return said, (*former, added, *_references(terms.root, entry_id, names))
 
 
 def new_bucket(catalog: Catalog, found: FoundEntry, axis: str, bucket: str | None) -> str | None:

@@ -133,9 +133,14 @@ def near_ids(wanted: str, entries: Iterable[Entry]) -> tuple[str, ...]:
 
 def unknown_id(wanted: str, entries: Iterable[Entry], what: str = "entry") -> str:
     """Say that none of these entries has an id, and name the nearest ids."""
-    near = near_ids(wanted, entries)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; holisticbias show TEXT prints the id of a term"
+    hint = did_you_mean(wanted, entries) or "; holisticbias show TEXT prints the id of a term"
     return f"no {what} has the id {wanted!r}{hint}"
+
+
+def did_you_mean(wanted: str, entries: Iterable[Entry]) -> str:
+    """The nearest ids as the end of a message; empty if there are none."""
+    near = near_ids(wanted, entries)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @dataclass(frozen=True, slots=True)
