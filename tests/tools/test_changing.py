@@ -265,6 +265,16 @@ def test_comments_stay_beside_the_entries_that_they_are_about(
     assert commented.read_text("utf-8") == text, "an entry in the middle is removed alone"
 
 
+def test_a_moved_term_moves_again(repository: Path, invoke: Invoke) -> None:
+    """The published term names its replacement at its last place."""
+    options = ("--yes", "--source", repository)
+    invoke.printed("move", "ability.deaf", "race_ethnicity", "--reason", "x", *options)
+    said = invoke.printed("move", "race_ethnicity.deaf", "characteristics", *options)
+    assert "race_ethnicity.deaf is now characteristics.deaf." in said
+    assert entry_of(repository, "ability.deaf").replaced_by == "characteristics.deaf"
+    assert is_clean(repository)
+
+
 def test_a_file_that_only_mentions_a_moved_term_is_not_written(repository: Path, invoke: Invoke) -> None:
     subset = repository / "subsets" / "small.yaml"
     subset.write_text(f"# without ability.brave\n{subset.read_text('utf-8')}", "utf-8")

@@ -13,7 +13,7 @@ from holisticbias.errors import SourceError
 from holisticbias.source.layout import Node
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
-from holisticbias.terms.file_kinds import DescriptorFile, HeldFile, Kind
+from holisticbias.terms.file_kinds import TERMS, DescriptorFile, HeldFile, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ def retire(terms: OpenTerms, entry_id: str, replaced_by: str | None, reason: str
     same = replaced_by == entry_id
     if replaced_by is not None and (same or find_entry(terms.catalog, replaced_by).file.kind != found.file.kind):
         raise SourceError(f"{replaced_by} cannot replace {entry_id}: name another entry of {found.file.kind}/")
-    return _retired(terms, found, replaced_by, reason)
+    change = _retired(terms, replaced_by, reason) if found.published else None
+    return edit_entries(terms.root, [found.file.kind], {entry_id: change})
 
 
-def _retired(terms: OpenTerms, found: FoundEntry, replaced_by: str | None, reason: str) -> tuple[Edit, ...]:
-    """The edits that retire a published entry, or remove another one."""
+def _retired(terms: OpenTerms, replaced_by: str | None, reason: str) -> Change:
+    """The change that retires a published entry."""
     keys = written({"until": terms.version, "replaced_by": replaced_by, "reason": reason})
-    change: Change | None = (lambda entry: entry.update(keys)) if found.published else None
-    return edit_entries(terms.root, [found.file.kind], {found.entry.id: change})
+    return lambda entry: entry.update(keys)
 
 
 def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason: str) -> tuple[Edit, ...]:
@@ -137,7 +137,11 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None, reason:
         moved.pop("history", None)
         for assessment in moved.get("assessments", ()):
             assessment.pop("since", None)
-    former = _retired(terms, found, new_id, reason)
+    changes: dict[str, Change | None] = {entry_id: _retired(terms, new_id, reason)}
+    if not published:
+        replaced = [other.id for _, other in terms.catalog.entries() if other.replaced_by == entry_id]
+        changes = {**dict.fromkeys(replaced, lambda entry: entry.update(replaced_by=new_id)), entry_id: None}
+    former = edit_entries(terms.root, TERMS, changes)
     own = {source.id: source for source in file.sources if source.id in entry.sources}
     added = new_entry(terms.root, "descriptors", axis, moved, [*own.values()])
     names = [entry_id, new_id] if published else [new_id]
