@@ -177,6 +177,7 @@ ATTENTION = "transformer.h.0.attn.c_attn.weight"
             "generation_config.json is not a JSON object in UTF-8: download it again, or remove it",
         ),
         (damaged_settings("{}".encode("utf-16")), "generation_config.json is not a JSON object in UTF-8"),
+        (damaged_settings(b"\xef\xbb\xbf{}"), "generation_config.json is not a JSON object in UTF-8"),
         (damaged_settings(b"[1]"), "generation_config.json is not a JSON object in UTF-8"),
         (other_size, "its weights have other sizes than its configuration: the files are of different models"),
         (large_tokenizer, "they do not match"),

@@ -58,7 +58,7 @@ def two_versions(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     freeze(folder, "0.1.0", "2026-11-25")
     complete_release(folder, "0.1.0")
     (folder / "releases" / "next.yaml").unlink()
-    begin_version(load_catalog(folder), folder, "next")
+    begin_version(folder, "next")
     return folder
 
 

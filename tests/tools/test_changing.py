@@ -87,7 +87,7 @@ def test_a_killed_move_is_finished_by_the_same_command(
     def kill(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    arguments = ("move", "ability.brave", "characteristics", "--source", repository)
+    arguments = ("move", "ability.brave", "characteristics", "--yes", "--source", repository)
     new, unlink = repository / "descriptors" / "new", Path.unlink
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", lambda self, **more: kill() if self.parent == new else unlink(self, **more))
@@ -132,6 +132,34 @@ def test_a_new_text_of_a_published_term_is_checked_as_that_of_a_new_term(
     options = ("--reason", "An example.", "--dry-run", "--yes", "--source", repository)
     code, _, said = invoke("reword", "ability.deaf", "--text", text, *options)
     assert (code, warning in said) == (0, True), said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ability.deaf", "--article", "a"),
+        ("ability.deaf", "--plural", "Deaf"),
+        ("noun.woman", "--article", "a"),
+    ],
+    ids=lambda arguments: arguments[1],
+)
+def test_a_value_that_follows_from_the_text_changes_nothing(
+    repository: Path, invoke: Invoke, arguments: tuple[str, ...]
+) -> None:
+    """An article by sound, and a plural that is the text of a term before or after the noun."""
+    said = invoke.refused("reword", *arguments, "--reason", "x", "--yes", "--source", repository, keeps=repository)
+    assert f"nothing changes: {arguments[0]} has these values already, or they follow from its text" in said
+
+
+def test_an_article_by_sound_is_not_written(repository: Path, invoke: Invoke) -> None:
+    options = ("--yes", "--source", repository)
+    place = ("--axis", "ability", "--bucket", "mobility", "--from", "made-up")
+    invoke.printed("add", "--text", "curly", *place, "--article", "a", *options)
+    assert entry_of(repository, "ability.curly").model_dump()["article"] is None
+    invoke.printed("reword", "ability.brave", "--text", "unilaterally brave", "--article", "a", *options)
+    assert entry_of(repository, "ability.brave").model_dump()["article"] == "a"
+    invoke.printed("reword", "ability.brave", "--text", "able", "--article", "an", *options)
+    assert entry_of(repository, "ability.brave").model_dump()["article"] is None
 
 
 def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invoke) -> None:
@@ -179,11 +207,13 @@ def commented(repository: Path) -> Path:
 def test_a_published_term_is_replaced_by_one_on_the_other_axis(terms_copy: Path, invoke: Invoke) -> None:
     before = entry_of(terms_copy, "ability.deaf")
     bucket = next(a.buckets for a in load_catalog(terms_copy).axes if a.axis == "cultural")[0]
-    said = invoke.printed("move", "ability.deaf", "cultural", "--bucket", bucket, "--source", terms_copy)
-    assert "cultural.deaf replaces it" in said
+    place = ("ability.deaf", "cultural", "--bucket", bucket, "--source", terms_copy)
+    code, said = invoke.answered(["A culture.", "y"], "move", *place)
+    assert (code, "cultural.deaf replaces it" in said, "+ I'm a Deaf woman." in said) == (0, True, True), said
+    assert "make the next version a major version" in said
     assert is_clean(terms_copy)
     former, deaf = (entry_of(terms_copy, f"{axis}.deaf") for axis in ("ability", "cultural"))
-    assert former == before.model_copy(update={"until": "next", "replaced_by": "cultural.deaf"})
+    assert former == before.model_copy(update={"until": "next", "replaced_by": "cultural.deaf", "reason": "A culture."})
     differs = {"id", "bucket", "since", "history", "assessments"}
     assert deaf.model_dump(exclude=differs) == before.model_dump(exclude=differs)
     assert (deaf.since, deaf.history) == ("next", ())
@@ -196,7 +226,7 @@ def test_a_term_that_is_not_published_moves_with_its_comments(
     repository: Path, commented: Path, invoke: Invoke
 ) -> None:
     before = commented.read_text("utf-8").replace(COMMENTED, "")
-    source = ("--source", repository)
+    source = ("--yes", "--source", repository)
     invoke.printed("move", "ability.with-a-test", "ability", "--bucket", "mobility", *source)
     term = entry_of(repository, "ability.with-a-test")
     assert (term.bucket, term.history, is_clean(repository)) == ("mobility", (), True)
@@ -235,26 +265,42 @@ def test_comments_stay_beside_the_entries_that_they_are_about(
     assert commented.read_text("utf-8") == text, "an entry in the middle is removed alone"
 
 
+def test_a_moved_term_moves_again(repository: Path, invoke: Invoke) -> None:
+    """The published term names its replacement at its last place."""
+    options = ("--yes", "--source", repository)
+    invoke.printed("move", "ability.deaf", "race_ethnicity", "--reason", "x", *options)
+    said = invoke.printed("move", "race_ethnicity.deaf", "characteristics", *options)
+    assert "race_ethnicity.deaf is now characteristics.deaf." in said
+    assert entry_of(repository, "ability.deaf").replaced_by == "characteristics.deaf"
+    assert is_clean(repository)
+
+
 def test_a_file_that_only_mentions_a_moved_term_is_not_written(repository: Path, invoke: Invoke) -> None:
     subset = repository / "subsets" / "small.yaml"
     subset.write_text(f"# without ability.brave\n{subset.read_text('utf-8')}", "utf-8")
-    said = invoke.printed("move", "ability.brave", "race_ethnicity", "--source", repository)
+    said = invoke.printed("move", "ability.brave", "race_ethnicity", "--yes", "--source", repository)
     assert "ability.brave is now race_ethnicity.brave." in said
     assert "small.yaml" not in said
 
 
 def test_another_bucket_of_the_axis(repository: Path, invoke: Invoke) -> None:
-    said = invoke.printed("move", "ability.deaf", "ability", "--bucket", "mobility", "--source", repository)
+    place = ("ability.deaf", "ability", "--bucket", "mobility", "--source", repository)
+    before = contents(repository)
+    assert "was a dry run" in invoke.printed("move", *place, "--reason", "Its place.", "--yes", "--dry-run")
+    assert contents(repository) == before
+    said = invoke.printed("move", *place, "--reason", "Its place.", "--yes")
     assert "ability.deaf is in the bucket mobility from version next on." in said
     assert is_clean(repository)
     found = entry_of(repository, "ability.deaf")
-    assert (found.bucket, [(w.until, w.bucket) for w in found.history]) == ("mobility", [("next", "auditory")])
+    wordings = [wording.model_dump(exclude_unset=True) for wording in found.history]
+    assert wordings == [{"until": "next", "bucket": "auditory", "reason": "Its place."}]
+    assert found.bucket == "mobility"
 
 
 def test_a_term_before_the_noun_is_not_moved_to_the_bucket_of_terms_after_it(terms_copy: Path, invoke: Invoke) -> None:
     command = ("ability.deaf", "ability", "--bucket", "after_the_noun", "--source", terms_copy)
     assert "the axis ability has no bucket 'after_the_noun'" in invoke.refused("move", *command, keeps=terms_copy)
-    bucket = ("--bucket", "after_the_noun", "--source", terms_copy)
+    bucket = ("--bucket", "after_the_noun", "--reason", "x", "--yes", "--source", terms_copy)
     assert "replaces it" in invoke.printed("move", "ability.with-a-stutter", "age", *bucket)
 
 

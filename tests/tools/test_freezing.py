@@ -18,7 +18,7 @@ from full_disk import full_disk
 from holisticbias import build_release, open_release, write_release
 from holisticbias.contribute import release_files
 from holisticbias.contribute.freeze import freeze
-from holisticbias.contribute.release_files import complete_release
+from holisticbias.contribute.release_files import begin_version, complete_release
 from holisticbias.errors import PublishError, SourceError, WithdrawnVersionWarning
 from holisticbias.release import publish, verify
 from holisticbias.release.build import newest_version
@@ -181,6 +181,28 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     assert load_catalog(repository).published == ("0.1.0", "0.2.0", "1.0.0")
 
 
+def test_another_number_for_the_only_version_continues_wherever_it_is_killed(root: Path, tmp_path: Path) -> None:
+    """The old version, which loses its entries one file after the other, is not valid in between."""
+    start = tmp_path / "start"
+    names = {"descriptors": "ability", "nouns": "neutral", "templates": "dialogue", "releases": "1.0.0"}
+    for kind, name in names.items():
+        (start / kind).mkdir(parents=True)
+        shutil.copy(root / "tests" / "data" / "smallest" / f"{kind}.yaml", start / kind / f"{name}.yaml")
+    shutil.copy(root / "tests" / "data" / "smallest" / "sources.yaml", start)
+    whole = shutil.copytree(start, tmp_path / "whole")
+    begin_version(whole, "2.0.0")
+    assert load_catalog(whole).versions == ("2.0.0",)
+    seen: set[str] = set()
+    for step in count():
+        folder = shutil.copytree(start, tmp_path / f"killed-{step}")
+        if not killed_before(step, partial(begin_version, folder, "2.0.0")):
+            break
+        seen.update(finding.rule for finding in validate_paths([folder]))
+        begin_version(folder, "2.0.0")
+        assert contents(folder) == contents(whole), step
+    assert (step > 10, "empty-version" in seen) == (True, True)
+
+
 def test_a_digest_that_moved_is_reported_and_not_recorded_again(repository: Path, invoke: Invoke) -> None:
     source, path = ("--source", repository), repository / "releases" / "0.1.0.yaml"
     before = contents(repository)
@@ -257,6 +279,18 @@ def test_freezing_does_what_a_release_takes(project: Path, invoke: Invoke) -> No
     assert '- race_ethnicity: reworded: "person of color"\n' in changelog
     assert changelog.index("## 1.0.0 (") < changelog.index("Entries that differ") < changelog.index("## 0.1.0 (")
     assert [path.name for path in (project / "changes").iterdir()] == ["README.md"]
+
+
+def test_what_is_left_to_do_is_not_lost_among_collected_fragments(project: Path, invoke: Invoke) -> None:
+    """Many files of a folder are counted; a fragment that the command made itself is not one of them."""
+    invoke.printed("releases", "--freeze", "0.1.0", "--source", project)
+    invoke.printed("releases", "--fix", "1.0.0", "--source", project)
+    for number in range(30):
+        (project / "changes" / f"+{number}.terms.md").write_text(f"Adds word {number}.\n", "utf-8")
+    said = invoke.printed("releases", "--freeze", "1.0.0", "--source", project)
+    assert f"removed 30 files in {project / 'changes'}: git status lists them\n" in said
+    assert said.count("removed") == 1
+    assert said.index("Left to do:") < 1000
 
 
 def test_a_changelog_that_cannot_be_written_is_an_error(project: Path, invoke: Invoke) -> None:

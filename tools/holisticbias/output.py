@@ -1,10 +1,9 @@
 """Write folders and files whole or not at all, even if the writing process is killed.
 
-A target is written in a work folder beside it, ``.NAME.holisticbias-HEX``, with up to three entries: ``new``,
-the content being written; ``old``, the previous target while the two are swapped; and ``lock``, a file that the
-writing process keeps locked. The system releases the lock when the process ends, even by a kill. The next
-command that writes the target therefore knows which work folders are abandoned: it moves ``old`` back if the
-target is missing, and removes the rest.
+A target is written in a work folder beside it, ``.NAME.holisticbias-HEX``, with up to three entries: ``new``, the
+content being written; ``old``, the previous target while the two are swapped; and ``lock``, a file that the writing
+process keeps locked. The system releases the lock when the process ends, even by a kill. The next command that writes
+the target moves ``old`` of an abandoned folder back if the target is missing, and removes the rest.
 """
 
 import os
@@ -117,11 +116,12 @@ def write_files(texts: Mapping[Path, str]) -> None:
             files.enter_context(new_file(path)).write_text(text, "utf-8")
 
 
-def clean_up(folder: Path) -> None:
-    """Remove what killed commands that wrote files to a folder left in it; an interrupted swap is undone."""
-    with _locked(folder) as locked:
-        for work, target in _work_folders(folder) if locked else ():
-            _recover(work, target)
+def clean_up(paths: Iterable[Path]) -> None:
+    """Remove what killed commands that wrote files to the folders of these left there; undo an interrupted swap."""
+    for folder in {path.parent for path in paths if path.parent.is_dir()}:
+        with _locked(folder) as locked:
+            for work, target in _work_folders(folder) if locked else ():
+                _recover(work, target)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -15,6 +16,8 @@ from click.core import ParameterSource
 
 STEERING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """The categories of characters that nobody sees, and that can steer a terminal."""
+
+_LISTED = 10  # files of a folder
 
 
 def visible(text: str, keep: str = "\n\t") -> str:
@@ -63,9 +66,12 @@ def refuse_unused(names: Collection[str], where: str) -> None:
 
 
 def write_changed(paths: Iterable[Path]) -> None:
-    """Print which files were written, and which are gone."""
-    for path in paths:
-        write(f"{'wrote' if path.exists() else 'removed'} {path}")
+    """Print which files were written, and which are gone; of many in a folder, only their number."""
+    for (done, folder), group in groupby(paths, lambda path: ("wrote" if path.exists() else "removed", path.parent)):
+        files = list(group)
+        many = f"{counted(len(files), 'files')} in {folder}: git status lists them"
+        for shown in files if len(files) <= _LISTED else [many]:
+            write(f"{done} {shown}")
 
 
 def write_data(content: str | bytes, *, nl: bool = True) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +86,8 @@ def analyse(
     shared.show_report(analysis, report, style, part, out, what="Analysis")
 
 
-def _study(paths: tuple[Path, ...], key_file: Path | None, out: Path | None) -> tuple[Key, list[Path]]:
-    """The key of a study, and the files of answers to it, none of which may be ``out``."""
+def _study(paths: tuple[Path, ...], key_file: Path | None, out: Path | None) -> tuple[Key, dict[Path, Any]]:
+    """The key of a study, and the contents of the files of answers to it, none of which may be ``out``."""
     from holisticbias.output import refuse_file
     from holisticbias_eval.errors import JudgementsError
     from holisticbias_eval.judgements.answers import answer_files
@@ -99,8 +98,7 @@ def _study(paths: tuple[Path, ...], key_file: Path | None, out: Path | None) -> 
         raise click.UsageError("name one folder that judge make has written, or its key.json with --key")
     key_file = key_file or folders[0] / KEY
     key = read_key(key_file)
-    files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
-    files = [file for file in dict.fromkeys(Path(realpath(path)) for path in files) if file.name != KEY]
+    files = answer_files(paths)
     if not files:
         where = folders[0] if folders else "the list"
         raise JudgementsError(f"{where} has no file of answers: put them there as .json")

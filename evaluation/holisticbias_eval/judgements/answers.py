@@ -1,9 +1,9 @@
 """Read answers of annotators, and join them to the key: who chose which model, for which pair and question."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,31 +90,32 @@ class Judgements:
     counts: Mapping[str, int]
 
 
-def answer_files(folder: Path) -> list[Path]:
-    """The JSON files of a study's folder that may hold answers."""
-    files = (path for path in folder.glob("*.json") if path.name not in _NOT_ANSWERS)
-    return sorted(path for path in files if not _is_analysis(path))
+def answer_files(paths: Iterable[Path]) -> dict[Path, Any]:
+    """The contents of files of answers, and of the JSON files in folders of studies that may hold answers.
+
+    An analysis may be written to the folder of its answers. Raises ``CorpusError`` if a file cannot be read.
+    """
+    found: dict[Path, Any] = {}
+    for path in paths:
+        inside = sorted(file for file in path.glob("*.json") if file.name not in _NOT_ANSWERS)
+        for file in (Path(realpath(file)) for file in (inside if path.is_dir() else [path])):
+            if file.name != KEY and file not in found:
+                content = read_json(file, CorpusError, "give the file that the page has saved")
+                if not (inside and isinstance(content, dict) and "rates" in content):
+                    found[file] = content
+    return found
 
 
-def _is_analysis(path: Path) -> bool:
-    """Whether a file is an analysis, which may be written to the folder of its answers."""
-    with suppress(CorpusError):
-        content = read_json(path, CorpusError, "")
-        return isinstance(content, dict) and "rates" in content
-    return False
-
-
-def read_answers(paths: Sequence[Path], key: Key) -> list[AnnotatorAnswer]:
-    """Read the answers of files that the page saves, and of Label Studio's JSON exports.
+def read_answers(files: Mapping[Path, Any], key: Key) -> list[AnnotatorAnswer]:
+    """Read the answers in the contents of files that the page saves, and of Label Studio's JSON exports.
 
     Raises ``JudgementsError`` or ``CorpusError`` with the file and what is wrong with it; a file of another study is
     refused.
     """
-    return [answer for path in paths for answer in _read(path, key)]
+    return [answer for path, content in files.items() for answer in _read(path, content, key)]
 
 
-def _read(path: Path, key: Key) -> Iterator[AnnotatorAnswer]:
-    content = read_json(path, CorpusError, "give the file that the page has saved")
+def _read(path: Path, content: Any, key: Key) -> Iterator[AnnotatorAnswer]:
     if isinstance(content, list) and content:
         return _studio_answers(path, content, key)
     if isinstance(content, dict) and content.get("form") == ANSWERS:

@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from holisticbias_eval.errors import CorpusError, JudgementsError
 from holisticbias_eval.judgements.analysis import Rate, analyse
-from holisticbias_eval.judgements.answers import AnnotatorAnswer, join, read_answers
+from holisticbias_eval.judgements.answers import AnnotatorAnswer, answer_files, join, read_answers
 from holisticbias_eval.judgements.key import CHOICES, Choice, Key
 from holisticbias_eval.judgements.settings import AnalysisSettings, StudySettings
 from holisticbias_eval.judgements.study import labelling_config, shown_tasks
@@ -235,7 +235,7 @@ def result(**chosen: str) -> list[dict[str, Any]]:
 def read(tmp_path: Path, content: object, key: Key = KEY) -> list[AnnotatorAnswer]:
     path = tmp_path / "answers.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-    return read_answers([path], key)
+    return read_answers(answer_files([path]), key)
 
 
 def test_a_file_of_the_page(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ from altered import altered
 from folders import contents
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
+from holisticbias_eval.tables.rows import read_json
 from invoking import Invoke
 from row_files import write_table
 
@@ -103,6 +105,10 @@ def test_answers_in_the_folder_are_analysed(made: Path, invoke: Invoke) -> None:
     assert invoke.printed(*ANALYSE, made, "--out", made / "report.json") == again, (
         "a report in the folder is not read as answers"
     )
+    with patch("holisticbias_eval.judgements.answers.read_json", side_effect=read_json) as read:
+        assert invoke.printed(*ANALYSE, made, "--out", made / "report.json") == again
+    names = [call.args[0].name for call in read.call_args_list]
+    assert len(set(names)) == len(names), "each file is read once"
     (made / "analysis.json").write_text(json.dumps(rates), "utf-8")
     assert invoke(*ANALYSE, made)[0] == 0, "its own output is not read as answers"
 

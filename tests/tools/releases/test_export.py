@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import datasets
 import duckdb
@@ -15,7 +16,7 @@ import yaml
 from huggingface_hub import DatasetCard
 from tests.tools.releases.conftest import Build, Built
 
-from holisticbias import open_release
+from holisticbias import build_release, open_release
 from holisticbias.release.card import _size_category
 from holisticbias.release.export import FORMATS, PUBLIC, export_csv, export_inspect, export_jsonl, export_lm_eval
 from holisticbias.release.intersections import Request, write_intersections
@@ -55,6 +56,14 @@ def _as_csv(value: object) -> str:
 def test_jsonl_has_every_column(release: Release, tmp_path: Path) -> None:
     export_jsonl(release, tmp_path / "out.jsonl")
     assert lines_of(tmp_path / "out.jsonl") == release.sentences.to_pylist()
+
+
+def test_a_compiled_version_is_exported_without_digests(
+    catalog: Catalog, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take as long as the export of its sentences."""
+    monkeypatch.setattr("holisticbias.release.release.lazy_digest", Mock(side_effect=AssertionError))
+    assert export_csv(build_release(catalog, "0.2.0"), tmp_path / "out.csv") == release.sentences.num_rows
 
 
 def test_a_version_is_compiled_from_the_terms(release: Release, catalog: Catalog) -> None:

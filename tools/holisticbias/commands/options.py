@@ -76,10 +76,15 @@ FIELDS = dict(_FIELDS)
 
 def entry_fields(*names: str) -> Callable[[C], C]:
     """The options of fields of an entry."""
+    return _together(*(FIELDS[name] for name in names))
+
+
+def _together(*options: Callable[[Any], Any]) -> Callable[[C], C]:
+    """Several options, in this order, as one decorator."""
 
     def add(command: C) -> C:
-        for name in reversed(names):
-            command = FIELDS[name](command)
+        for option in reversed(options):
+            command = option(command)
         return command
 
     return add
@@ -88,9 +93,11 @@ def entry_fields(*names: str) -> Callable[[C], C]:
 meets_criteria = click.option(
     "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
 )
-check_entry = click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 yes = click.option("--yes", is_flag=True, help="Ask nothing.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+change = _together(yes, dry_run, version, source)
+"""The options of a command that changes an entry."""
+check_entry = click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 check = click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
 
 
@@ -110,8 +117,7 @@ def write_stale(
 
     stale = {p: text for p, text in wanted.items() if not p.is_file() or p.read_bytes() != text.encode()}
     if not check:
-        for folder in {path.parent for path in wanted if path.parent.is_dir()}:
-            clean_up(folder)
+        clean_up(wanted)
         write_files(stale)
     for path in stale:
         write(f"{path} {fault}: run holisticbias {command}" if check else f"{done} {path}")

@@ -79,7 +79,7 @@ def command(
     if freeze is not None:
         _freeze(root, None if freeze == _BY_CHANGES else freeze)
     elif to_next or fix is not None:
-        write_changed(begin_version(load_catalog(root), root, fix or "next"))
+        write_changed(begin_version(root, fix or "next"))
         write(f"{fix or 'next'} is in preparation.")
     elif withdraw is not None:
         write_changed(record_withdrawal(load_catalog(root), root, withdraw, str(reason), options.today()))

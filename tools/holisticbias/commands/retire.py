@@ -12,10 +12,7 @@ from holisticbias.terminal import refuse_unused, write
 @click.argument("entry_id", metavar="ID")
 @click.option("--replaced-by", help="Id of the entry that replaces a published one, or none.")
 @click.option("--reason", help="Why a published entry is retired.")
-@options.yes
-@options.dry_run
-@options.version
-@options.source
+@options.change
 def command(
     entry_id: str,
     replaced_by: str | None,

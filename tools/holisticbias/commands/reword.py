@@ -16,10 +16,7 @@ from holisticbias.terminal import refuse_unused, write
 @options.entry_fields("position", "noun_gender", "without_noun", "continuation", "subject")
 @click.option("--reason", help="Why a published entry changes.")
 @options.meets_criteria
-@options.yes
-@options.dry_run
-@options.version
-@options.source
+@options.change
 def command(
     entry_id: str,
     reason: str | None,

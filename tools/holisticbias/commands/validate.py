@@ -21,14 +21,12 @@ def command(paths: tuple[Path, ...], style: str) -> int:
     from holisticbias.source.findings import count_findings, render_findings
     from holisticbias.source.folder import find_source
 
-    checked = paths or (find_source(),)
-    findings = validate_paths(checked)
+    findings = validate_paths(paths or (find_source(),))
     if findings or style == "json":
         write_data(render_findings(findings, style))
-    errors = sum(f.level == "error" for f in findings)
     if style == "text":
         summary = count_findings(findings)
         write(f"{summary[0].upper()}{summary[1:]}.", err=True)
         for rule_id in dict.fromkeys(finding.rule for finding in findings):
             write(f"About {rule_id}: {rule_link(rule_id)}", err=True)
-    return 1 if errors else 0
+    return 1 if any(f.level == "error" for f in findings) else 0

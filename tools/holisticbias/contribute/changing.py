@@ -6,14 +6,14 @@ from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from holisticbias.contribute import proposals
 from holisticbias.contribute.authoring import OpenTerms, new_entry
-from holisticbias.contribute.entry_text import Edit, Field, edit_entries, edit_nodes, read_entry, written
-from holisticbias.contribute.proposals import find_bucket, possible_buckets, unknown_id
+from holisticbias.contribute.entry_text import Change, Edit, Field, edit_entries, edit_nodes, read_entry, written
 from holisticbias.errors import SourceError
 from holisticbias.source.layout import Node
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
-from holisticbias.terms.file_kinds import DescriptorFile, HeldFile, Kind
+from holisticbias.terms.file_kinds import TERMS, DescriptorFile, HeldFile, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     """The entry with an id; raises ``SourceError`` if there is none, or if it is retired."""
     found = next(((file, entry) for file, entry in catalog.entries() if entry.id == entry_id), None)
     if found is None:
-        raise SourceError(unknown_id(entry_id, (entry for _, entry in catalog.entries())))
+        raise SourceError(proposals.unknown_id(entry_id, (entry for _, entry in catalog.entries())))
     file, entry = found
     if entry.until is not None:
         raise SourceError(f"{entry_id} is retired since version {entry.until}, so it cannot change")
@@ -46,9 +46,14 @@ def retire(terms: OpenTerms, entry_id: str, replaced_by: str | None, reason: str
     same = replaced_by == entry_id
     if replaced_by is not None and (same or find_entry(terms.catalog, replaced_by).file.kind != found.file.kind):
         raise SourceError(f"{replaced_by} cannot replace {entry_id}: name another entry of {found.file.kind}/")
-    keys = written({"until": terms.version, "replaced_by": replaced_by, "reason": reason})
-    change = (lambda entry: entry.update(keys)) if found.published else None
+    change = _retired(terms, replaced_by, reason) if found.published else None
     return edit_entries(terms.root, [found.file.kind], {entry_id: change})
+
+
+def _retired(terms: OpenTerms, replaced_by: str | None, reason: str) -> Change:
+    """The change that retires a published entry."""
+    keys = written({"until": terms.version, "replaced_by": replaced_by, "reason": reason})
+    return lambda entry: entry.update(keys)
 
 
 def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason: str) -> tuple[Edit, ...]:
@@ -63,9 +68,11 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
     if unknown:
         raise SourceError(f"an entry of {found.file.kind}/ has no key {unknown[0]!r}")
     before = {key: getattr(found.entry, key) for key in values}
-    changed = {key: value for key, value in values.items() if value != before[key]}
+    text, position = (values.get(key, getattr(found.entry, key, "standalone")) for key in ("text", "position"))
+    stated = {key: proposals.stated(key, value, str(text), position) for key, value in values.items()}
+    changed = {key: stated[key] for key, value in values.items() if before[key] not in (value, stated[key])}
     if not changed:
-        raise SourceError(f"nothing changes: {entry_id} has these values already")
+        raise SourceError(f"nothing changes: {entry_id} has these values already, or they follow from its text")
     for key, value in changed.items():
         if value is None and keys[key].is_required():
             raise SourceError(f"{key} cannot be removed: every entry of {found.file.kind}/ has one")
@@ -109,18 +116,8 @@ def _keep(
 _REFERRING: tuple[Kind, ...] = ("subsets", "intersections", "specifications")
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """The edits that move a descriptor, and its id and bucket at the new place."""
-
-    edits: tuple[Edit, ...]
-    new_id: str
-    bucket: str | None
-    published: bool
-
-
-def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move:
-    """Move a descriptor; raises ``SourceError`` if the entry, the axis or the bucket is unknown.
+def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None, reason: str) -> tuple[str, tuple[Edit, ...]]:
+    """The new place of a descriptor in words, and the edits that move it there; for its bucket see ``new_bucket``.
 
     On its axis, it gets the new bucket, and a published one keeps the old one in its history. On another axis, a
     published descriptor is retired and replaced by a new entry; an unpublished one moves with its comments,
@@ -128,12 +125,9 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move
     """
     found = find_entry(terms.catalog, entry_id)
     entry, file, published = found.entry, found.file, found.published
-    if not isinstance(entry, Descriptor) or not isinstance(file, DescriptorFile):
-        raise SourceError(f"{entry_id} is in {found.file.kind}/: only descriptors can be moved")
-    bucket = _new_bucket(terms.catalog, entry, file, axis, bucket)
-    if axis == file.axis:
-        edits = reword(terms, entry_id, {"bucket": bucket}, "moved to another bucket")
-        return Move(edits, entry_id, bucket, published)
+    if axis == file.group:
+        edits = reword(terms, entry_id, {"bucket": bucket}, reason)
+        return f"in the bucket {bucket} from version {terms.version} on", edits
     new_id = f"{axis}.{entry_id.partition('.')[2]}"
     moved = read_entry(terms.root, "descriptors", entry_id)
     moved.update(written({"id": new_id, "bucket": bucket, "since": terms.version if published else entry.since}))
@@ -143,26 +137,33 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move
         moved.pop("history", None)
         for assessment in moved.get("assessments", ()):
             assessment.pop("since", None)
-    gone = written({"until": terms.version, "replaced_by": new_id})
-    change = (lambda entry: entry.update(gone)) if published else None
-    former = edit_entries(terms.root, ["descriptors"], {entry_id: change})
+    changes: dict[str, Change | None] = {entry_id: _retired(terms, new_id, reason)}
+    if not published:
+        replaced = [other.id for _, other in terms.catalog.entries() if other.replaced_by == entry_id]
+        changes = {**dict.fromkeys(replaced, lambda entry: entry.update(replaced_by=new_id)), entry_id: None}
+    former = edit_entries(terms.root, TERMS, changes)
     own = {source.id: source for source in file.sources if source.id in entry.sources}
     added = new_entry(terms.root, "descriptors", axis, moved, [*own.values()])
     names = [entry_id, new_id] if published else [new_id]
-    return Move((*former, added, *_references(terms.root, entry_id, names)), new_id, bucket, published)
+    said = f"retired in version {terms.version}, and {new_id} replaces it" if published else f"now {new_id}"
+    return said, (*former, added, *_references(terms.root, entry_id, names))
 
 
-def _new_bucket(
-    catalog: Catalog, entry: Descriptor, former: DescriptorFile, axis: str, bucket: str | None
-) -> str | None:
-    """The bucket of a descriptor on an axis: the one that is given, else one of the same name."""
-    axes = {file.axis: possible_buckets(file, entry.position) for file in catalog.axes}
+def new_bucket(catalog: Catalog, found: FoundEntry, axis: str, bucket: str | None) -> str | None:
+    """The bucket of a descriptor on an axis: the one that is given, else one of the same name.
+
+    Raises ``SourceError`` for another entry, if the axis or the bucket is unknown, or if it is there already.
+    """
+    entry, former = found.entry, found.file
+    if not isinstance(entry, Descriptor) or not isinstance(former, DescriptorFile):
+        raise SourceError(f"{entry.id} is in {former.kind}/: only descriptors can be moved")
+    axes = {file.axis: proposals.possible_buckets(file, entry.position) for file in catalog.axes}
     if axis not in axes:
         raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(axes)}")
     if bucket is None and entry.bucket in axes[axis] and axis != former.axis:
         bucket = entry.bucket
     elif bucket is not None and axes[axis]:
-        bucket = find_bucket(axis, axes[axis], bucket)
+        bucket = proposals.find_bucket(axis, axes[axis], bucket)
     if bucket not in (axes[axis] or (None,)):
         raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(axes[axis]) or 'it has none'}")
     if (axis, bucket) == (former.axis, entry.bucket):

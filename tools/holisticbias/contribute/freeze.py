@@ -15,8 +15,7 @@ from holisticbias.output import clean_up, write_files
 from holisticbias.release.build import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.published import lock, render_lock
-from holisticbias.rules.validate import load_catalog, validate_files
-from holisticbias.source.findings import one_line, render_findings
+from holisticbias.rules.validate import load_catalog, valid_catalog
 from holisticbias.source.folder import LOCK_SUFFIX, SINGLE_FILES, folder_kind, read_source, term_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.version_files import IN_PREPARATION
@@ -50,8 +49,7 @@ def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     Raises ``SourceError`` if the version was published with another digest, if its number is too small for its changes,
     or if its summary still says that it is in preparation.
     """
-    for folder in {path.parent for path in term_files(root)}:
-        clean_up(folder)
+    clean_up(term_files(root))
     for lock_file in (root / "releases").glob(f"*{LOCK_SUFFIX}"):
         file = lock_file.with_name(f"{lock_file.name.removesuffix(LOCK_SUFFIX)}.yaml")
         if file.is_file() and "\ndigest:" not in file.read_text("utf-8"):
@@ -89,10 +87,7 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
     texts, moved = release_files.gathered(root, texts, version)
     removed = [Edit(path, "descriptors", None) for path in (before, file.with_name(f"{version}{LOCK_SUFFIX}"), *moved)]
     edits = [Edit(path, kind, text) for path, text in texts.items() for kind in folder_kind(path) or _SOURCES]
-    catalog, findings = validate_files(edited_files(read_source(root), [*removed, *edits]))
-    for finding in findings:
-        if finding.level == "error":
-            raise SourceError(f"nothing was written: {one_line(render_findings([finding], 'text'))}")
+    catalog = valid_catalog(edited_files(read_source(root), [*removed, *edits]), "nothing was written")
     if IN_PREPARATION.casefold() in catalog.release(version).summary.casefold():
         raise SourceError(
             f"the summary in releases/{before.name} still says {IN_PREPARATION!r}: describe what the version changes"
@@ -119,15 +114,12 @@ def _number(catalog: Catalog, wanted: str | None) -> str:
     """The number for ``next``: the one that is wanted, else the one that its changes need."""
     for fix in release_files.fixes(catalog):
         raise SourceError(f"{fix} is in preparation and comes before next: freeze it first, with --freeze {fix}")
-    if not catalog.published:
-        if wanted is None:
-            raise SourceError("no version is published yet: give the first one a number, as in --freeze 1.0.0")
-        return wanted
-    newest = catalog.published[-1]
     if wanted is not None:
-        if version_key(wanted) <= version_key(newest):
-            raise SourceError(f"the next version comes after {newest}, so {wanted} cannot be its number")
+        release_files.refuse_number(catalog, wanted, "the next version")
         return wanted
+    if not catalog.published:
+        raise SourceError("no version is published yet: give the first one a number, as in --freeze 1.0.0")
+    newest = catalog.published[-1]
     bump = compare_versions(catalog, newest, NEXT).bump
     if bump == "none":
         raise SourceError(f"nothing has changed since {newest}; to repeat its last steps: --freeze {newest}")

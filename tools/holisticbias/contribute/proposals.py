@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
@@ -28,6 +29,7 @@ POSITIONS: Mapping[Position, str] = {
     "standalone": "on its own (an amputee)",
 }
 """Where a term of each position goes, with an example."""
+T = TypeVar("T")
 _NEAR = 3  # ids like an unknown id
 _SIMILAR = 5  # ids of terms like a text
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
@@ -65,6 +67,16 @@ def propose_article(text: str) -> Article | None:
     letters: Article = "an" if text[0] in "AEFHILMNORSX" else "a"
     a_word = re.match("[A-Z]*[AEIOU]", text[1:]) is not None
     return letters if letters == sound or not a_word else None
+
+
+def stated(key: str, value: T, text: str, position: object = "standalone") -> T | None:
+    """The value of a key as the entry of a term or noun states it; None if it follows from the text.
+
+    These are an article by sound, if the letters leave no doubt, and a plural that is the text, unless that is a phrase
+    on its own.
+    """
+    same_plural = key == "plural" and position != "standalone" and value == text
+    return None if same_plural or (key == "article" and value == article_by_sound(text)) else value
 
 
 def propose_plural(text: str, position: Position) -> str | None:
@@ -121,9 +133,14 @@ def near_ids(wanted: str, entries: Iterable[Entry]) -> tuple[str, ...]:
 
 def unknown_id(wanted: str, entries: Iterable[Entry], what: str = "entry") -> str:
     """Say that none of these entries has an id, and name the nearest ids."""
-    near = near_ids(wanted, entries)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; holisticbias show TEXT prints the id of a term"
+    hint = did_you_mean(wanted, entries) or "; holisticbias show TEXT prints the id of a term"
     return f"no {what} has the id {wanted!r}{hint}"
+
+
+def did_you_mean(wanted: str, entries: Iterable[Entry]) -> str:
+    """The nearest ids as the end of a message; empty if there are none."""
+    near = near_ids(wanted, entries)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from holisticbias.contribute.proposals import near_ids
+from holisticbias.contribute.proposals import did_you_mean
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
@@ -103,9 +103,7 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
     found = [(file, entry) for file, entry in held.named(name) if not isinstance(entry, Noun | Template)]
     if not found:
         shown = [entry for _, entry in held.entries() if not isinstance(entry, Noun | Template)]
-        near = near_ids(name, shown)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise UnknownTermError(f"version {version} has no entry {name!r}{hint}")
+        raise UnknownTermError(f"version {version} has no entry {name!r}{did_you_mean(name, shown)}")
     if noun is not None and all(getattr(entry, "position", "standalone") == "standalone" for _, entry in found):
         raise UnknownTermError(f"{name!r} goes with no noun: leave --noun out")
     return "\n\n".join(

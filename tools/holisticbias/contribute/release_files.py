@@ -12,15 +12,16 @@ from typing import get_args
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import apply_edits, prepare_version
+from holisticbias.contribute.authoring import apply_edits, edited_files, prepare_version, write_edits
 from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare_versions
 from holisticbias.contribute.entry_text import Edit, edit_nodes, written
 from holisticbias.errors import SourceError
-from holisticbias.output import write_files
-from holisticbias.rules.validate import load_catalog
+from holisticbias.output import clean_up, write_files
+from holisticbias.rules.validate import load_catalog, valid_catalog
 from holisticbias.source.document import read_document
-from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files
+from holisticbias.source.folder import FOLDERS, SOURCES_FILE, is_new, kind_files, read_source, term_files
 from holisticbias.source.layout import Node, canonical_text, read_editable
+from holisticbias.source.records import parse_files
 from holisticbias.terminal import first_and_more
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS, entries_key, place_among
@@ -34,7 +35,7 @@ _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def complete_release(root: Path, version: str) -> tuple[Path, ...]:
-    """Update the files that follow from a frozen version, and return the changed files.
+    """Update the files that follow from a frozen version, and return the files that differ now.
 
     These are the citation and the changelog, in a repository that has them, and last the version ``next``. A
     second call changes nothing. Raises ``SourceError`` if the changelog cannot be written.
@@ -46,7 +47,8 @@ def complete_release(root: Path, version: str) -> tuple[Path, ...]:
     texts = {**_citation(root, version, date), **_list_of_entries(root, catalog, version)}
     write_files(texts)
     collected = _changelog(root, version, date)
-    return tuple(dict.fromkeys((*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))))
+    changed = dict.fromkeys((*texts, *collected, *apply_edits(root, prepare_version(catalog, root))))
+    return tuple(path for path in changed if path.exists() or path not in texts)
 
 
 def remaining_steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]:
@@ -147,22 +149,25 @@ def _words(path: Path) -> str:
 _KEYS = ("since", "until", "version")
 
 
-def begin_version(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...]:
+def begin_version(root: Path, version: str) -> tuple[Path, ...]:
     """Create a version in preparation: ``next``, or a fix that comes before it; returns the files that changed.
 
-    It gets all that other versions in preparation with a number have. Raises ``SourceError`` if its own number is not
-    above those of all published versions.
+    It gets all that other versions in preparation with a number have. After an interruption, when these may have no
+    entries, a second call continues. Raises ``SourceError`` if its own number is not above those of all published
+    versions, or if the terms would not be valid.
     """
-    if version != NEXT and catalog.published and version_key(version) <= version_key(catalog.published[-1]):
-        raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
+    clean_up(term_files(root))
+    catalog = parse_files(read_source(root))[0].catalog()
+    refuse_number(catalog, version, "a fix")
     changed: list[Path] = []
     for old in (v for v in fixes(catalog) if v != version):
         path = root / "releases" / f"{old}.yaml"
-        former = Edit(path, "releases", None, path.read_text("utf-8"))
+        former = Edit(path, "releases", None, path.read_text("utf-8") if path.is_file() else None)
         # the summary of a version that exists stays
         edits = [edit for edit in renamed(root, old, version) if edit.kind != "releases" or not edit.path.exists()]
-        changed += apply_edits(root, [*edits, former])
-    return tuple(changed) or apply_edits(root, prepare_version(catalog, root, version))
+        valid_catalog(edited_files(read_source(root), [*edits, former]), "nothing was written")
+        changed += write_edits([*edits, former])
+    return tuple(changed) or apply_edits(root, prepare_version(load_catalog(root), root, version))
 
 
 def record_withdrawal(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
@@ -244,6 +249,13 @@ def interrupted_number(root: Path) -> str | None:
         if is_number(path.stem) and f"\nversion: {NEXT}\n" in f"\n{path.read_text('utf-8')}":
             return path.stem
     return None
+
+
+def refuse_number(catalog: Catalog, version: str, what: str) -> None:
+    """Raise ``SourceError`` if a version would not come after all published ones."""
+    for newest in catalog.published[-1:]:
+        if version_key(version) <= version_key(newest):
+            raise SourceError(f"{what} comes after {newest}, so {version} cannot be its number")
 
 
 _BUMPS: tuple[Bump, ...] = get_args(Bump)

@@ -19,6 +19,7 @@ from holisticbias.contribute.proposals import (
     propose_id,
     propose_plural,
     propose_position,
+    stated,
 )
 from holisticbias.contribute.readings import forms, template_examples
 from holisticbias.questions import texts
@@ -105,7 +106,7 @@ def _grammar(ask: Questions, text: str, position: Position, article: str | None)
     keys["article"] = None if position == "after" else texts.ask_article(ask, text, article)
     if position != "before":
         plural = ask.text("plural", "The plural", propose_plural(text, position) or text)
-        keys["plural"] = plural if plural != text or position == "standalone" else None
+        keys["plural"] = stated("plural", plural, text, position)
     if position != "standalone":
         genders = list(get_args(NounGender))
         gender = ask.choice("noun_gender", "Which nouns does it go with?", genders, "any")

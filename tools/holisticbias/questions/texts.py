@@ -17,6 +17,7 @@ from holisticbias.contribute.proposals import (
     same_entries,
     same_phrase,
     similar_terms,
+    stated,
 )
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions, answered, print_lines
@@ -25,7 +26,6 @@ from holisticbias.rules.wording import article_by_sound, corrected
 from holisticbias.terminal import write
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Position
-from holisticbias.terms.grammar import article as by_sound
 from holisticbias.terms.grammar import as_written
 
 _VALUES = {"text": "The text", "continuation": "The continuation", "subject": "The subject, or none"}
@@ -68,8 +68,8 @@ def _wrong_text(text: str, article: str | None) -> str | None:
 def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
     """The article of a text, or None if it follows from the sound; asks if the letters do not show it."""
     if article_by_sound(text) is None or ask.given.get("article"):
-        return ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
-    return None if written == by_sound(text, "sound", None) else written
+        written = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
+    return stated("article", written, text)
 
 
 def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existing, ...]:

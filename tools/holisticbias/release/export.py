@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -70,7 +71,8 @@ FORMATS: Mapping[str, Callable[[Release, Path], int]] = {
 
 
 def _shards(release: Release) -> Iterator[pa.Table]:
-    return release.shards(next(iter(release.manifest.tables)))
+    """The parts of the first table, of sentences or intersections; its name is known without digests."""
+    return release.shards(next(chain(release.sharded, release.tables)))
 
 
 def _rows(release: Release) -> Iterator[dict[str, object]]:

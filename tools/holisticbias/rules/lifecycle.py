@@ -52,7 +52,7 @@ def version_order(entry: Entry) -> Faults:
 
 @rule(
     asks="A version has descriptors, nouns and templates.",
-    fix="check the versions in 'since' and 'until'",
+    fix="check the versions in 'since' and 'until'; if holisticbias releases --fix was interrupted, run it again",
     needs=WITH_ENTRIES,
 )
 def empty_version(repository: Repository) -> Problems:

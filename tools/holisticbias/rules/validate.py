@@ -181,6 +181,17 @@ def _replaces(file: SourceFile, other: SourceFile) -> bool:
     return file.kind in SINGLE_FILES or (bool(keys) and all(mine[key] == theirs.get(key) for key in keys))
 
 
+def valid_catalog(files: Iterable[SourceFile], otherwise: str, then: str = "") -> Catalog:
+    """The catalog of files; if they are not valid, raises ``SourceError`` with the first error between two texts."""
+    catalog, findings = validate_files(files)
+    errors = [f for f in findings if f.level == "error"]
+    if errors:
+        first = render_findings(errors[:1], "text")
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise SourceError(f"{otherwise}: {first}{more}{then}")
+    return catalog
+
+
 @collector_paused()
 def load_catalog(root: Path | str | None = None) -> Catalog:
     """Load the catalog of a folder of terms; raises ``SourceError`` with the first finding if it is not valid.
@@ -188,12 +199,5 @@ def load_catalog(root: Path | str | None = None) -> Catalog:
     ``root`` defaults to the folder of terms at or above the current folder, else
     to the terms shipped with the package.
     """
-    catalog, findings = validate_files(
-        read_source(find_source() if root is None else path_of("root", root, SourceError))
-    )
-    errors = [f for f in findings if f.level == "error"]
-    if errors:
-        first = render_findings(errors[:1], "text")
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise SourceError(f"the terms are not valid: {first}{more} Run: holisticbias validate")
-    return catalog
+    folder = find_source() if root is None else path_of("root", root, SourceError)
+    return valid_catalog(read_source(folder), "the terms are not valid", " Run: holisticbias validate")

@@ -201,7 +201,10 @@ def _refuse_incomplete(folder: Path) -> None:
 
 
 def _refuse_damaged(path: Path) -> None:
-    """Raise ``ModelError`` if a file with settings is there and not a JSON object: transformers passes over it."""
+    """Raise ``ModelError`` if a file with settings is there and not a JSON object: transformers passes over it.
+
+    A byte order mark is refused too, which ``read_json`` accepts: transformers does not read such a file either.
+    """
     if not path.exists():
         return
     remedy = "download it again, or remove it"
