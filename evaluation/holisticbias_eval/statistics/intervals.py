@@ -88,11 +88,9 @@ def score_interval(share: Floats, rows: Floats, items: Ints, effect: Floats) -> 
     """Score intervals of shares (Wilson 1927) at the effective number of rows, ``rows / effect``.
 
     Where an item has several rows, the normal quantile is replaced by Student's t with one degree of freedom less than
-    there are items. NaN without rows, and if several rows are all of one item.
+    there are items. NaN without rows, and if the effect is not known.
     """
-    clustered = rows > items
-    quantile = np.where(clustered, t_quantile(items - 1), CRITICAL_Z)
-    quantile = np.where(clustered & (items < 2), np.nan, quantile)
+    quantile = np.where(rows > items, t_quantile(items - 1), CRITICAL_Z)
     return _score_ends(share, divide(rows, effect), quantile)
 
 

@@ -144,16 +144,16 @@ def design_effects(share: Floats, rows: Floats, items: Ints, variance: Floats) -
     """How much larger the variance of each group's share is than that of independent rows: ``[groups, shares]``.
 
     ``variance / (share (1 - share) / rows)`` (Kish 1965), and at least 1: rows of one item that differ more than
-    chance are not counted as evidence. 1 if every item has one row. If it is not defined, because all rows of a group
-    are alike, it is that of all groups together, their variances added up; if they have none either, the number of
-    rows per item.
+    chance are not counted as evidence. 1 if every item has one row, and NaN if several rows are all of one item. If all
+    rows of a group are alike, it is ``1 + (b - 1) r`` with ``b`` rows per item; ``r`` is the intra-class correlation
+    by the variances of all groups with several rows per item, added up, and 1 without any.
     """
-    independent = divide(share * (1 - share), rows)
-    usable = (independent > 0) & ~np.isnan(variance)
-    pooled = divide(np.where(usable, variance, 0.0).sum(axis=0), np.where(usable, independent, 0.0).sum(axis=0))
-    pooled = np.where(np.isnan(pooled), divide(rows, items.astype(float)), pooled)
-    effect = np.where(usable, divide(variance, independent), pooled)
-    return np.where(rows == items, 1.0, np.maximum(effect, 1.0))
+    independent, more = divide(share * (1 - share), rows), divide(rows, items.astype(float)) - 1
+    usable = (independent > 0) & ~np.isnan(variance) & (rows > items)
+    excess, largest = (np.where(usable, x, 0.0).sum(axis=0) for x in (variance - independent, independent * more))
+    within = np.where(largest > 0, divide(excess, largest), 1.0)
+    effect = np.where(usable, divide(variance, independent), 1 + more * within)
+    return np.where(rows == items, 1.0, np.where(items > 1, np.maximum(effect, 1.0), np.nan))
 
 
 def two_proportions(first: Floats, first_rows: Floats, second: Floats, second_rows: Floats) -> Floats:
