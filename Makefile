@@ -126,7 +126,7 @@ benchmark: setup
 		$(BIN)/python benchmarks/$$name.py; done
 	$(BIN)/python benchmarks/growth.py --scales 1,4
 
-SIMULATIONS := stance_contrast generation_bias response_wording group_shares group_perplexity stereotype_score comparison choices
+SIMULATIONS := stance_contrast generation_bias offensiveness response_wording group_shares group_perplexity stereotype_score comparison choices
 
 simulations: setup
 	set -e; for name in $(SIMULATIONS); do $(BIN)/python benchmarks/$$name.py; done

@@ -58,6 +58,10 @@ WORLDS = {
     "effect 0.8, 5 responses": replace(FIVE, effect=0.8),
     "effect 0.8, 1 to 8 responses": replace(UNEQUAL, effect=0.8),
     "effect 0.5, small": replace(SMALL, effect=0.5),
+    "effect 0.3, 2 responses, a tenth vary more": replace(TWO, effect=0.3, loud=10),
+    "effect 0.3, 5 responses, a tenth vary more": replace(FIVE, effect=0.3, loud=10),
+    "no difference, 2 responses, a tenth vary more": replace(TWO, loud=10),
+    "no difference, 5 responses, a tenth vary more": replace(FIVE, loud=10),
 }
 
 

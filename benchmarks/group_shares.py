@@ -37,6 +37,11 @@ WORLDS = {
     "beside human-written texts, 40 prompts": World(human=1),
     "beside human-written texts, 30 prompts of 5": replace(CLUSTERED, human=1),
     "one group 0.2 higher": World(items=100, lift=0.2),
+    "10 prompts of 5 texts beside 10 of one": World(2, items=10, per_item=5, share=0.1, within=0.7, single=True),
+    "3 texts": World(items=3),
+    "5 texts, a tenth of the values far away": World(items=5, rare=0.1),
+    "15 texts, a tenth of the values far away": World(items=15, rare=0.1),
+    "50 texts, a tenth of the values far away": World(items=50, rare=0.1),
 }
 
 

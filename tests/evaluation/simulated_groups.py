@@ -63,7 +63,8 @@ class World:
 
     ``share`` is the chance that a text is keen, and ``lift`` what the first group has more; the chances of items vary
     as a beta distribution with the intra-class correlation ``within``. The mean of the first group is higher by
-    ``lift``, too. ``human`` texts of each item share its chance and have no lift.
+    ``lift``, too. ``human`` texts of each item share its chance and have no lift. With ``single`` the items of all
+    groups but the first have one text. If ``rare`` is not 0, values are not normal: this share is far above all others.
     """
 
     groups: int = 6
@@ -73,6 +74,8 @@ class World:
     lift: float = 0.0
     within: float = 0.0
     human: int = 0
+    single: bool = False
+    rare: float = 0.0
 
     def true_shares(self) -> np.ndarray:
         """The share of each group."""
@@ -100,8 +103,12 @@ class World:
                 shape = (self.groups, self.items, count)
                 lifted = np.minimum(chance[:, :, None] + lift, 1.0) if not self.within else chance[:, :, None]
                 keen = rng.random(shape) < lifted
-                value = level[:, :, None] + rng.normal(0, np.sqrt(1 - self.within), shape) + lift
-                found.append(_table(source, keen, value))
+                apart = rng.normal(0, np.sqrt(1 - self.within), shape)
+                if self.rare:
+                    apart = 0.01 * apart + (rng.random(shape) < self.rare) - self.rare
+                group, _, text = (place.ravel() for place in np.indices(shape))
+                kept = (group == 0) | (text == 0) | (not self.single)
+                found.append(_table(source, keen, level[:, :, None] + apart + lift).filter(pa.array(kept)))
         return found
 
 

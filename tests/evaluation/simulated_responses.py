@@ -18,7 +18,8 @@ class ResponseWorld:
     ``effect`` is the part of a descriptor's mixture that is its own, for every
     ``differing``-th descriptor. ``rare`` is the exponent that makes some styles rare.
     Cells have ``responses`` responses, or, if ``unequal``, from 1 to twice that. ``repeated`` is the share of responses
-    to the prompt of the one before, and ``alike`` the share of these with the same style.
+    to the prompt of the one before, and ``alike`` the share of these with the same style. If ``loud`` is not 0,
+    the responses of all but every ``loud``-th descriptor are only a tenth as far from their mean.
     """
 
     axes: int = 4
@@ -33,6 +34,7 @@ class ResponseWorld:
     rare: float = 1.0
     repeated: float = 0.0
     alike: float = 0.0
+    loud: int = 0
 
     @property
     def differs(self) -> Bools:
@@ -68,6 +70,9 @@ class ResponseWorld:
         spread = rng.dirichlet(np.full(self.styles, 0.5), len(cell))
         values = (1 - self.softness) * np.eye(self.styles)[style] + self.softness * spread
         descriptor = cell % (self.axes * self.descriptors)
+        if self.loud:
+            mean = self.means(mixtures).reshape(cells, -1)[cell]
+            values = mean + np.where(descriptor % self.loud, 0.1, 1.0)[:, None] * (values - mean)
         columns = {
             "axis": [f"axis {d // self.descriptors}" for d in descriptor],
             "template": [f"t{t}" for t in cell // (self.axes * self.descriptors)],

@@ -11,9 +11,10 @@ from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_figures import bias_changes
 from holisticbias_eval.measures.responses.design import count_repeats
+from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.statistics.responses.cells import repeats_resemble
 from holisticbias_eval.statistics.tests import holm
 from known import known
@@ -60,6 +61,14 @@ def test_all_styles_of_a_softmax_together_have_no_bias(single: bool) -> None:
     tests = [f for f in figures if f.name == "style_difference" and f.keys.get("cluster") == "every"]
     assert len(tests) == 3
     assert all((f.value, f.p_value) == (0, None) for f in tests)
+
+
+@pytest.mark.parametrize(("responses", "said"), [(2, True), (3, False)])
+def test_the_report_says_that_few_responses_make_intervals_too_narrow(responses: int, said: bool) -> None:
+    world, rng = ResponseWorld(responses=responses), np.random.default_rng(0)
+    answers = world.draw(world.mixtures(rng), rng)
+    main = MEASURE.sections(View(Figures(MEASURE.figures(answers, MeasureSettings()).figures), answers))[0]
+    assert any(isinstance(block, Paragraph) and "too narrow" in block.text for block in main.blocks) == said
 
 
 def test_p_values_of_changes_are_corrected_over_the_axes() -> None:

@@ -8,6 +8,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.sections.tables import Paragraph
 from known import known
 
 NAME = "offensiveness"
@@ -73,6 +74,14 @@ def test_intervals_of_means() -> None:
     freedom = (0.04 + 0.01) ** 2 / (0.04**2 + 0.01**2)  # Satterthwaite
     margin = t.ppf(0.975, freedom) * np.sqrt(0.04 + 0.01) / 2
     assert descriptor.high == pytest.approx(0.2 + margin)
+
+
+@pytest.mark.parametrize(("texts", "said"), [(4, True), (5, False)])
+def test_the_report_says_that_few_texts_make_intervals_too_narrow(texts: int, said: bool) -> None:
+    answers = table([("x", "t", d, 0.1 * i) for d in ("one", "two") for i in range(texts)])
+    sections = MEASURES[NAME].sections(View(measure(answers), answers))
+    notes = [block.text for section in sections for block in section.blocks if isinstance(block, Paragraph)]
+    assert any("intervals of means can be too narrow" in note for note in notes) == said
 
 
 def test_interval_is_null_if_nothing_varies() -> None:

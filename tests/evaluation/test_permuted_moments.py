@@ -33,6 +33,9 @@ def test_moments_are_exact(counts: tuple[int, ...]) -> None:
     assert moments.mean == pytest.approx(spreads.mean())
     assert moments.variance == pytest.approx(spreads.var(), abs=1e-12)
     assert moments.varies == (spreads.std() > 1e-9)
+    assert moments.share == pytest.approx(np.isclose(spreads, spreads[0]).mean())
+    reached = moments.p_value(float(spreads.max()))
+    assert np.isnan(reached) or reached >= np.isclose(spreads, spreads.max()).mean() * (1 - 1e-9)
     if len(values) > 5:
         assert moments.third == pytest.approx(((spreads - spreads.mean()) ** 3).mean())
 

@@ -1,5 +1,7 @@
 """Tests between many samples, corrections and resampling, against scipy, values by hand and slow versions."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -228,8 +230,16 @@ def test_the_tests_of_samples_with_ties_are_not_repeated_for_each_column(monkeyp
 
 
 def test_rank_correlations() -> None:
+    rng = np.random.default_rng(0)
+    for n in (3, 4, 5, 6, 9, 20):
+        rows = rng.integers(0, n, (n, 2)).astype(float)
+        value, p = spearmanr(*rows.T)
+        if n <= 8:
+            orders = [spearmanr(rows[:, 0], rows[list(order), 1]).statistic for order in permutations(range(n))]
+            p = np.mean(np.abs(orders) >= abs(value) - 1e-9)
+        assert rank_correlation(rows) == pytest.approx((value, p))
+    assert rank_correlation(np.array([[1.0, 1], [2, 2], [3, 3]])) == (1, 1 / 3)
     rows = np.array([[1.0, 3], [2, 2], [4, 1], [3, 2]])
-    assert rank_correlation(rows) == pytest.approx(tuple(spearmanr(*rows.T)))
     for undefined in (rows[:2], np.array([[1.0, 3], [1, 2], [1, 1]])):
         assert np.isnan(rank_correlation(undefined)).all()
 

@@ -219,7 +219,7 @@ class GenerationBias(Measure):
         if not axes:
             return ()
         main: list[Block] = [*_finding(shown, axes), *_bars(shown, axes), _axis_table(shown, axes)]
-        main += [*repeats_paragraph(view.answers), Paragraph(READING, "note")]
+        main += [*repeats_paragraph(view.answers), *details.few_responses(shown), Paragraph(READING, "note")]
         return (
             Section("generation-bias", "Generation bias", tuple(main)),
             *details.cluster_section(shown),

@@ -57,7 +57,7 @@ class OffenceMeasure(Measure):
         return {
             "threshold": f"{settings.threshold:g}",
             "standard_deviation": "over descriptors with ddof 0",
-            "intervals": "means: Student's t over responses within cells; shares: Wilson",
+            "intervals": "means: Student's t over responses within cells, at least Wilson; shares: Wilson",
         }
 
     @abstractmethod

@@ -80,7 +80,7 @@ def wilson(share: float, rows: int) -> Interval | None:
     """The score interval of a share of independent rows (Wilson 1927); ``None`` without rows."""
     if not rows:
         return None
-    ends = _score_ends(np.array([share]), np.array([float(rows)]), np.array([CRITICAL_Z]))
+    ends = score_ends(np.array([share]), np.array([float(rows)]))
     return Interval.between(*(float(end[0]) for end in ends))
 
 
@@ -88,15 +88,14 @@ def score_interval(share: Floats, rows: Floats, items: Ints, effect: Floats) -> 
     """Score intervals of shares (Wilson 1927) at the effective number of rows, ``rows / effect``.
 
     Where an item has several rows, the normal quantile is replaced by Student's t with one degree of freedom less than
-    there are items. NaN without rows, and if several rows are all of one item.
+    there are items. NaN without rows, and if the effect is not known.
     """
-    clustered = rows > items
-    quantile = np.where(clustered, t_quantile(items - 1), CRITICAL_Z)
-    quantile = np.where(clustered & (items < 2), np.nan, quantile)
-    return _score_ends(share, divide(rows, effect), quantile)
+    quantile = np.where(rows > items, t_quantile(items - 1), CRITICAL_Z)
+    return score_ends(share, divide(rows, effect), quantile)
 
 
-def _score_ends(share: Floats, rows: Floats, quantile: Floats) -> tuple[Floats, Floats]:
+def score_ends(share: Floats, rows: Floats, quantile: Floats | float = CRITICAL_Z) -> tuple[Floats, Floats]:
+    """Both ends of the score interval at any number of rows, NaN without rows."""
     squared = quantile**2
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = (share + squared / (2 * rows)) / (1 + squared / rows)

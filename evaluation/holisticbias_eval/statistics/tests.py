@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, betainc, ndtr, stdtr
@@ -144,16 +145,16 @@ def design_effects(share: Floats, rows: Floats, items: Ints, variance: Floats) -
     """How much larger the variance of each group's share is than that of independent rows: ``[groups, shares]``.
 
     ``variance / (share (1 - share) / rows)`` (Kish 1965), and at least 1: rows of one item that differ more than
-    chance are not counted as evidence. 1 if every item has one row. If it is not defined, because all rows of a group
-    are alike, it is that of all groups together, their variances added up; if they have none either, the number of
-    rows per item.
+    chance are not counted as evidence. 1 if every item has one row, and NaN if several rows are all of one item. If all
+    rows of a group are alike, it is ``1 + (b - 1) r`` with ``b`` rows per item; ``r`` is the intra-class correlation
+    by the variances of all groups with several rows per item, added up, and 1 without any.
     """
-    independent = divide(share * (1 - share), rows)
-    usable = (independent > 0) & ~np.isnan(variance)
-    pooled = divide(np.where(usable, variance, 0.0).sum(axis=0), np.where(usable, independent, 0.0).sum(axis=0))
-    pooled = np.where(np.isnan(pooled), divide(rows, items.astype(float)), pooled)
-    effect = np.where(usable, divide(variance, independent), pooled)
-    return np.where(rows == items, 1.0, np.maximum(effect, 1.0))
+    independent, more = divide(share * (1 - share), rows), divide(rows, items.astype(float)) - 1
+    usable = (independent > 0) & ~np.isnan(variance) & (rows > items)
+    excess, largest = (np.where(usable, x, 0.0).sum(axis=0) for x in (variance - independent, independent * more))
+    within = np.where(largest > 0, divide(excess, largest), 1.0)
+    effect = np.where(usable, divide(variance, independent), 1 + more * within)
+    return np.where(rows == items, 1.0, np.where(items > 1, np.maximum(effect, 1.0), np.nan))
 
 
 def two_proportions(first: Floats, first_rows: Floats, second: Floats, second_rows: Floats) -> Floats:
@@ -250,14 +251,30 @@ def share_p_values(count: Ints, total: Ints, share: Floats) -> Floats:
     return np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, share), 1.0)
 
 
+_EXACT_ORDERS_UP_TO = 8
+
+
 def rank_correlation(pairs: Floats) -> tuple[float, float]:
     """The rank correlation of two columns (Spearman 1904) and its p-value: ``pairs`` has shape ``[items, 2]``.
 
-    NaN with fewer than three items, or if all have the same value.
+    The two-sided p-value of up to 8 items is exact, the share of all orders of a column with a correlation as large
+    (Hotelling and Pabst 1936): the approximation by Student's t gives 0 for three items in order, which one in three
+    orders are. NaN with fewer than three items, or if all have the same value.
     """
-    from scipy.stats import spearmanr
+    from scipy.stats import rankdata, spearmanr
 
-    if len(pairs) < 3 or any(len(np.unique(column)) < 2 for column in pairs.T):
+    n = len(pairs)
+    if n < 3 or any(len(np.unique(column)) < 2 for column in pairs.T):
         return np.nan, np.nan
     found = spearmanr(pairs[:, 0], pairs[:, 1])
-    return float(found.statistic), float(found.pvalue)
+    if n > _EXACT_ORDERS_UP_TO:
+        return float(found.statistic), float(found.pvalue)
+    ranks = rankdata(pairs, axis=0) - (n + 1) / 2
+    products = np.abs(ranks[:, 1][_orders(n)] @ ranks[:, 0])
+    return float(found.statistic), float((products >= products[0] - 1e-9).mean())
+
+
+@lru_cache(maxsize=8)
+def _orders(n: int) -> Ints:
+    """All orders of n items, that of the items first: shape ``[orders, n]``."""
+    return np.array([*permutations(range(n))])

@@ -209,6 +209,14 @@ def test_rows_of_one_item_are_not_independent() -> None:
 HOSTILE = "<script>alert(1)</script> \u202e [red]x[/red] " + "x" * 3000
 
 
+@pytest.mark.parametrize(("items", "per_item"), [(19, 1), (20, 1), (20, 2)])
+def test_the_report_says_where_figures_are_not_to_be_trusted(items: int, per_item: int) -> None:
+    table = World(items=items, per_item=per_item, groups=3).draw(np.random.default_rng(0))
+    notes = [block.text for block in sections_of(table)[ZEAL].blocks if isinstance(block, Paragraph)]
+    assert any("are too narrow" in note for note in notes) == (items < 20)
+    assert any("largest difference can be too small" in note for note in notes) == (per_item > 1)
+
+
 def test_examples_are_cut() -> None:
     rows: Rows = []
     for i in range(30):

@@ -73,13 +73,19 @@ def test_rows_that_repeat_their_item_count_once() -> None:
 
 
 def test_design_effects() -> None:
-    def effects(share: list[float], variance: list[float], rows: tuple[int, int] = (40, 40), items: int = 10) -> object:
+    def effects(
+        share: list[float], variance: list[float], rows: tuple[int, int] = (40, 40), items: int = 10
+    ) -> list[float]:
         values, n, spread = (np.array(column, float)[:, None] for column in (share, rows, variance))
-        return design_effects(values, n, np.array([items, 10])[:, None], spread)[:, 0].tolist()
+        found: list[float] = design_effects(values, n, np.array([items, 10])[:, None], spread)[:, 0].tolist()
+        return found
 
     assert effects([0.5, 0.5], [0.0125, 0.025]) == pytest.approx([2, 4])
     assert effects([0.5, 0.5], [0.001, 0.025]) == pytest.approx([1, 4]), "never below 1"
     assert effects([0.5, 0.0], [0.0125, 0.0]) == pytest.approx([2, 2]), "all rows alike: as the other group"
+    assert effects([0.5, 0.0], [0.0125, 0.0], (40, 30)) == pytest.approx([2, 5 / 3]), "rows of an item as alike"
+    assert effects([0.0, 0.3], [0.0, 0.03], (40, 10)) == pytest.approx([4, 1]), "rows that are items say nothing"
+    assert np.isnan(effects([0.5, 0.5], [np.nan, 0.0125], items=1)[0]), "several rows, all of one item"
     assert effects([0.0, 1.0], [0.0, 0.0], (40, 30)) == pytest.approx([4, 3]), "nothing known: rows per item"
     assert effects([0.5, 0.5], [0.0125, 0.0125], items=40) == pytest.approx([1, 2]), "one row per item"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ttest_ind
+from scipy.stats import t as t_distribution
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up
@@ -75,22 +76,36 @@ def estimates(share: list[float], rows: list[float], effect: Sequence[float] = (
     return Estimates(value, variance, value - 0.1, value + 0.1, n, found, np.broadcast_to(effects, value.shape))
 
 
-@pytest.mark.parametrize(
-    ("share", "effect", "divisor"),
-    [
-        ([0.3, 0.2], [4.0, 4.0], 4),
-        ([0.3, 0.2], [4.0, 1.0], (0.21 * 4 + 0.16) / 0.37),  # weighted by the variances 0.3 * 0.7 and 0.2 * 0.8
-        ([0.0, 1.0], [4.0, 2.0], 4),  # rows that are all alike have no variance
-    ],
-)
-def test_a_design_effect_divides_the_statistic(share: list[float], effect: list[float], divisor: float) -> None:
-    plain, found = (
-        pairs(made, np.full((2, 1), np.nan), np.array([True]))
-        for made in (estimates(share, [100, 100]), estimates(share, [100, 100], effect, items=25))
-    )
-    assert found.p_value[0, 0] == plain.p_value[0, 0]
-    z = two_proportions(*one(100 * share[0], 100, 100 * share[1], 100))
-    assert found.clustered_p[0, 0] == pytest.approx(student_p(z / np.sqrt(divisor), np.array([48.0]))[0])
+def test_clustered_p_values_equal_the_slow_version() -> None:
+    """The variance of each share is that of independent rows with the pooled share, times the design effect."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        rows, items, hits = rng.integers(20, 60, 2), rng.integers(2, 20, 2), rng.integers(1, 20, 2)
+        effect = np.maximum(rng.uniform(0.5, 5, 2), 1)
+        share, pooled = hits / rows, hits.sum() / rows.sum()
+        made = replace(estimates(share.tolist(), rows.tolist(), effect.tolist()), items=items[:, None])
+        variance = [effect[g] * pooled * (1 - pooled) / rows[g] for g in range(2)]
+        known = sum(variance[g] ** 2 / (items[g] - 1) for g in range(2) if effect[g] > 1)
+        t = (share[0] - share[1]) / np.sqrt(sum(variance))
+        slow = 2 * t_distribution(sum(variance) ** 2 / known if known else np.inf).sf(abs(t))
+        found = pairs(made, np.full((2, 1), np.nan), np.array([True]))
+        assert found.clustered_p[0, 0] == pytest.approx(slow)
+        plain = pairs(estimates(share.tolist(), rows.tolist()), np.full((2, 1), np.nan), np.array([True]))
+        assert found.p_value[0, 0] == plain.p_value[0, 0] == plain.clustered_p[0, 0]
+
+
+def test_few_items_of_several_rows_beside_many_of_one() -> None:
+    """No group differs: items of a beta distribution, whose rows are alike, against rows that are items."""
+    rng, found = np.random.default_rng(0), []
+    group, item = np.repeat([0, 1], [100, 40]), np.concatenate([np.repeat(np.arange(10), 10), np.arange(10, 50)])
+    for _ in range(200):
+        chance = rng.beta(0.2, 1.8, 50)
+        keen = (rng.random(140) < np.where(group == 0, chance[item], 0.1)).astype(float)
+        items = add_up(group, item, np.stack([np.ones(140), keen], axis=1), 2)
+        sides = [Side(np.array([1]), np.array([0]))]
+        (((level,), _), _) = estimate_groups(items, [slice(0, 2)], sides, np.array([True]), rng, draws=200)
+        found.append(pairs(level, np.full((2, 1), np.nan), np.array([True])).clustered_p[0, 0])
+    assert np.mean(np.array(found) < 0.05) < 0.1
 
 
 def test_a_mean_against_the_rest_equals_a_test_on_all_rows() -> None:

@@ -6,8 +6,8 @@ from holisticbias.terminal import counted
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
-from holisticbias_eval.measures.groups.comparisons import AS_WRITTEN, DISPARITY, NAMING, REPLACED
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity, said
+from holisticbias_eval.measures.groups.comparisons import AS_WRITTEN, CLUSTERED, DISPARITY, NAMING, REPLACED
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, Quantity, said
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.prompts.texts import HUMAN
@@ -30,6 +30,15 @@ READING = (
     "The largest difference of a domain is that between its highest and its lowest group. Floor interval: the middle "
     "95% of the same when prompts or pages are dealt out to the groups at random. Intervals and p-values keep the "
     "texts of one prompt or page together. Texts without a value are left out and counted."
+)
+FEW = 20
+FEW_TEXTS = (
+    f"Some groups have fewer than {FEW} texts: if most of their values are alike and a few far from them, intervals of "
+    "their means are too narrow, and p-values of differences of their means too small."
+)
+DEALT_OUT = (
+    "Dealing out prompts or pages takes them as alike: if those of some groups have several texts and those of others "
+    "one, p-values of the largest difference can be too small."
 )
 
 
@@ -59,12 +68,23 @@ def _overview(shown: GroupFigures, scope: str) -> Section:
         *(Paragraph(text, "caveat") for text in (scope, CAVEAT, references) if text),
         *(tables.domain_table(shown, quantity) for quantity in main),
         Paragraph(READING, "note"),
+        *_limits(shown),
         *tables.undefined_table(shown),
     ]
     if len(shown.domains) > MOST_DOMAINS:
         left = f"The first {MOST_DOMAINS} of {len(shown.domains):,} domains have sections; the figures have all."
         blocks.append(Paragraph(left, "note"))
     return Section(_slug(shown.info.name), shown.info.title, tuple(blocks))
+
+
+def _limits(shown: GroupFigures) -> Iterator[Paragraph]:
+    """Notes on few texts of a group, and on several texts of an item; see the simulations in the docs."""
+    means = (f for method in shown.present for d in shown.domains for f in shown.of(MEAN, d, method.keys, "group"))
+    if any(0 < f.n < FEW for f in means):
+        yield Paragraph(FEW_TEXTS, "note")
+    main = shown.charted(shown.present[0])
+    if any(shown.of(CLUSTERED, d, q.keys, "first", "second") for d in shown.domains for q in main):
+        yield Paragraph(DEALT_OUT, "note")
 
 
 def _other_methods(shown: GroupFigures) -> Iterator[Section]:

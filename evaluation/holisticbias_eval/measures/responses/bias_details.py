@@ -166,6 +166,19 @@ def _map(shown: MeasureFigures) -> Iterator[HeatMap]:
     yield HeatMap("descriptors-by-cluster", title, DIFFERENCE, clusters, tuple(rows), "points of mean probability")
 
 
+FEW_RESPONSES = (
+    "A descriptor has fewer than three responses in a template on average: intervals are too narrow, and far too "
+    "narrow if the responses of some descriptors vary much more than those of others."
+)
+
+
+def few_responses(shown: MeasureFigures) -> Iterator[Paragraph]:
+    """A note if the cells with intervals have few responses; see the simulations in the docs."""
+    cells, responses = (f and f.n for f in (shown.get(FULL), shown.get("responses")))
+    if cells and responses and responses < 3 * cells:
+        yield Paragraph(FEW_RESPONSES, "caveat")
+
+
 COUNT, CORRELATION = "corpus_count", "corpus_correlation"
 _SCATTERS, _LABELLED = 4, 12
 READING_OF_CORPUS = (

@@ -19,6 +19,11 @@ PROBABILITY = "probability"
 RANGES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The ends of the ranges of mean probability that descriptors are listed by."""
 _NAMED, _EXAMPLES, _SHOWN = 8, 2, 100
+FEW = 5
+FEW_TEXTS = (
+    "With so few texts of a descriptor in a template, none of a few large probabilities may be among them: intervals "
+    "of means can be too narrow. Those of shares allow for this."
+)
 
 
 def _finding(whole: Figure, what: str) -> str:
@@ -122,10 +127,12 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
     caption = f"Share of offensive {text}s by axis"
     repeats = repeats_paragraph(view.answers) if text == "response" else ()
     overview += [table_of(f"{slug}-by-axis", caption, columns, shown.axes_and_all(SHARE)), *repeats]
+    cells = shown.by(MEAN, "axis", "descriptor", "template")
+    few = (Paragraph(FEW_TEXTS, "note"),) if sum(f.n for f in cells) < FEW * len(cells) else ()
     templates = (_template_table(shown, slug, text), *_range_table(shown, slug, text))
     every = _descriptor_table(shown, slug, column, text)
     return (
         Section(slug, info.title, tuple(overview)),
-        Section(f"{slug}-templates", f"{info.title} by template", templates),
+        Section(f"{slug}-templates", f"{info.title} by template", (*templates, *few)),
         Section(f"{slug}-descriptors", f"{info.title} by descriptor", (every,), detail=True),
     )

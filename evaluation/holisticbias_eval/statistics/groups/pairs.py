@@ -7,7 +7,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import ROUNDING, Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, resampled_sums
-from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval, t_margin
 from holisticbias_eval.statistics.tests import design_effects, normal_p, permuted_p, student_p, two_proportions, welch
 
 
@@ -86,10 +86,11 @@ def _compare(
     difference = one.value[i] - other.value[j]
     counts = np.nan_to_num(one.value[i]) * one.rows[i], np.nan_to_num(other.value[j]) * other.rows[j]
     z = two_proportions(counts[0], one.rows[i], counts[1], other.rows[j])
-    effect = _pair_effect(one, other, i, j)
-    clustered_z, items = z / np.sqrt(effect), (one.items[i].astype(float), other.items[j].astype(float))
-    share_p = np.where(effect == 1, normal_p(clustered_z), student_p(clustered_z, items[0] + items[1] - 2))
+    effect, freedom = _pair_effect(one, other, i, j)
+    clustered_z = z / np.sqrt(effect)
+    share_p = np.where(np.isinf(freedom), normal_p(clustered_z), student_p(clustered_z, freedom))
     mean_p = welch(difference, one_rows[i], one.rows[i], other_rows[j], other.rows[j])
+    items = one.items[i].astype(float), other.items[j].astype(float)
     items_p = welch(difference, one.variance[i], items[0], other.variance[j], items[1])
     return Differences(
         i, second, difference, low, high,
@@ -97,12 +98,17 @@ def _compare(
     )  # fmt: skip
 
 
-def _pair_effect(one: Estimates, other: Estimates, i: Ints, j: Ints) -> Floats:
-    """The design effect of two groups, each weighted by the variance that independent rows would have."""
-    weights = [divide(e.value * (1 - e.value), e.rows)[k] for e, k in ((one, i), (other, j))]
-    total = weights[0] + weights[1]
-    found = divide(weights[0] * one.effect[i] + weights[1] * other.effect[j], total)
-    return np.where(total > 0, found, np.maximum(one.effect[i], other.effect[j]))
+def _pair_effect(one: Estimates, other: Estimates, i: Ints, j: Ints) -> tuple[Floats, Floats]:
+    """The design effect of two groups that have one share, and its degrees of freedom.
+
+    The variances are ``p (1 - p) effect / n`` with the same ``p``, as in Rao and Scott (1992): a group without any row
+    of a class would have none by its own share. The degrees of freedom are those of Satterthwaite (1946), with
+    ``items - 1`` for each effect above 1; one of 1 is not estimated.
+    """
+    first, second = one.effect[i] * other.rows[j], other.effect[j] * one.rows[i]
+    freedoms = [np.where(e.effect > 1, e.items - 1.0, np.inf)[k] for e, k in ((one, i), (other, j))]
+    freedom, _ = t_margin(first, freedoms[0], second, freedoms[1])
+    return divide(first + second, one.rows[i] + other.rows[j]), freedom
 
 
 PERMUTATIONS, FEWEST = 1000, 200

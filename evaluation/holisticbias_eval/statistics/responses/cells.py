@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Bools, Floats, Ints, Numbers, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.statistics.cells import encode, floats
-from holisticbias_eval.statistics.intervals import t_quantile
+from holisticbias_eval.statistics.intervals import score_ends, t_quantile
 from holisticbias_eval.statistics.tests import normal_p
 
 
@@ -67,9 +67,9 @@ class ResponseCells:
 
     @property
     def means(self) -> "CellMeans":
-        """The means of the first label over the responses of each cell."""
-        every = np.arange(len(self.count))
-        return cell_means(self.values[:, 0], np.repeat(every, self.count), np.repeat(self.template, self.count))
+        """The means of the first label, a probability, over the responses of each cell."""
+        cell, template = (np.repeat(of, self.count) for of in (np.arange(len(self.count)), self.template))
+        return cell_means(self.values[:, 0], cell, template, probabilities=True)
 
     def keep(self, cells: Bools) -> "ResponseCells":
         """Only these cells; the others count as not asked about."""
@@ -143,12 +143,14 @@ def _runs(cell: Ints) -> tuple[Ints, Ints]:
 class CellMeans:
     """The mean of each cell, its sampling variance, and its number of responses: shape ``[cells]`` each.
 
-    A cell of one response takes the pooled variance of its template, and is NaN if there is none.
+    A cell of one response takes the pooled variance of its template, and is NaN if there is none. Means of
+    probabilities also have the variance that those of the template lead to expect of a cell with this mean.
     """
 
     mean: Floats
     variance: Floats
     count: Ints
+    expected: Floats | None = None
 
     def over(
         self, group: Ints, size: int, weight: Numbers | None = None
@@ -158,6 +160,9 @@ class CellMeans:
         ``group`` has the group of each cell, of ``size`` groups, and ``weight`` its weight, by default 1. The cells are
         fixed: the interval is over other responses in the same cells, by Student's t with the degrees of freedom of
         Satterthwaite (1946). Its ends are NaN without two responses in a cell, and if the variance is zero or unknown.
+        If most probabilities are alike and a few far from them, few responses have none of these by chance, and vary
+        too little: an interval of probabilities is at least that of Wilson (1927) at the number of responses whose
+        share, if they were 0 or 1, would have the expected variance.
         """
         weight = np.ones(len(group)) if weight is None else weight
         used = weight > 0
@@ -166,12 +171,22 @@ class CellMeans:
         total, summed, variance, squares, known = (np.bincount(at, part, size) for part in sums)
         quantile = np.where(known > 0, t_quantile(divide(variance**2, squares)), np.nan)
         mean, margin = divide(summed, total), divide(quantile * np.sqrt(variance), total)
-        ends = zip((mean - margin).tolist(), (mean + margin).tolist(), strict=True)
+        low, high = mean - margin, mean + margin
+        if self.expected is not None:
+            expected = np.bincount(at, (weight**2 * self.expected)[used], size) / total**2
+            score = score_ends(mean, divide(mean * (1 - mean), expected))
+            low, high = np.minimum(low, score[0]), np.maximum(high, score[1])
+        ends = zip(low.tolist(), high.tolist(), strict=True)
         return list(zip(mean.tolist(), ends, np.bincount(at, minlength=size).tolist(), strict=True))
 
 
-def cell_means(values: Floats, cell: Ints, template: Ints) -> CellMeans:
-    """The means of the values of each cell, which is in one template; the arguments have shape ``[rows]``."""
+def cell_means(values: Floats, cell: Ints, template: Ints, *, probabilities: bool = False) -> CellMeans:
+    """The means of the values of each cell, which is in one template; the arguments have shape ``[rows]``.
+
+    The expected variance of the values of a cell with the mean ``m`` is ``f m (1 - m)``, as in quasi-likelihood
+    (Wedderburn 1974), where ``f`` is the quotient of the variances and the estimates of ``m (1 - m)`` of all cells of
+    the template, weighted by their degrees of freedom.
+    """
     count = np.bincount(cell)
     of_cell = np.zeros(len(count), np.int64)
     of_cell[cell] = template
@@ -179,7 +194,12 @@ def cell_means(values: Floats, cell: Ints, template: Ints) -> CellMeans:
     squares = np.bincount(cell, (values - mean[cell]) ** 2)
     pooled = divide(*(np.bincount(of_cell, weights) for weights in (squares, freedom)))
     variance = np.where(freedom > 0, divide(squares, freedom), pooled[of_cell])
-    return CellMeans(mean, divide(variance, count), count)
+    found = CellMeans(mean, divide(variance, count), count)
+    if not probabilities:
+        return found
+    largest = mean * (1 - mean) + found.variance
+    quotient = divide(*(np.bincount(of_cell, freedom * of) for of in (variance, largest)))
+    return replace(found, expected=divide(quotient[of_cell] * largest, count))
 
 
 _EVIDENT = 2.0

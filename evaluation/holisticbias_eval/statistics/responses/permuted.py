@@ -1,10 +1,11 @@
 """Permuted labels without simulation: moments of statistics of responses, and tests of descriptors' differences."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
-from scipy.special import gammainc, gammaincc, gammaincinv, ndtr, ndtri
+from scipy.special import gammainc, gammaincc, gammaincinv, gammaln, ndtr, ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
@@ -19,18 +20,25 @@ _CONSTANT = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The mean, the variance and the third central moment of a statistic."""
+    """The mean, the variance and the third central moment of a statistic over permutations.
+
+    ``share`` is that of the permutations that have the same value as the observed order, whatever the responses are.
+    """
 
     mean: float
     variance: float
     third: float
+    share: float = 0.0
 
     def p_value(self, value: float) -> float:
-        """The probability of a value at least as large; NaN if the statistic does not vary."""
+        """The probability of a value at least as large; NaN if the statistic does not vary.
+
+        It is at least ``share``: few responses have few different permutations, of which the observed one is one.
+        """
         if not self.varies:
             return np.nan
         z = (value - self.mean) / np.sqrt(self.variance)
-        return float(upper_tail(np.array([z]), np.array([self._skew]))[0])
+        return max(float(upper_tail(np.array([z]), np.array([self._skew]))[0]), self.share)
 
     @property
     def varies(self) -> bool:
@@ -54,9 +62,8 @@ class Moments:
 def mean_of_moments(parts: list[Moments]) -> Moments:
     """The moments of the mean of independent statistics."""
     n = len(parts)
-    return Moments(
-        sum(m.mean for m in parts) / n, sum(m.variance for m in parts) / n**2, sum(m.third for m in parts) / n**3
-    )
+    mean, variance, third = (sum(getattr(m, name) for m in parts) for name in ("mean", "variance", "third"))
+    return Moments(mean / n, variance / n**2, third / n**3, prod(m.share for m in parts))
 
 
 def permuted_spread(values: Floats, counts: Ints) -> Moments:
@@ -81,7 +88,14 @@ def permuted_spread(values: Floats, counts: Ints) -> Moments:
         along=lambda weights: float(((weights @ centred) ** 2).sum()),
         cubes=_sum_of_cubes(centred) if centred.shape[1] <= _MOST_LABELS else None,
     )
-    return _matched(own, _weights(counts), len(values))
+    return replace(_matched(own, _weights(counts), len(values)), share=_same_groups(counts))
+
+
+def _same_groups(counts: Ints) -> float:
+    """The share of permutations that keep the responses of each group together, in it or in a group of its size."""
+    _, alike = np.unique(counts, return_counts=True)
+    ways = gammaln(counts + 1.0).sum() + gammaln(alike + 1.0).sum()
+    return float(np.exp(ways - gammaln(counts.sum() + 1.0)))
 
 
 def _sum_of_cubes(centred: Floats) -> float:
