@@ -137,6 +137,20 @@ def test_a_setting_changes_what_is_recorded_or_does_not_fit(task: str, name: str
     assert changed != plain, f"{name} is accepted for {measure}, and changes nothing"
 
 
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({}, "--style is for chat models: embedded-writer continues the plain text"),
+        ({"separator": " "}, "--style is for runs without --chat off, --separator and --continuation"),
+        ({"continuation": "{prompt}"}, "--style is for runs without --chat off, --separator and --continuation"),
+        ({"chat": "off"}, "--style is for runs without --chat off, --separator and --continuation"),
+    ],
+)
+def test_a_style_is_for_models_that_are_asked(other: dict[str, str], said: str, inputs: Path) -> None:
+    own = base("texts", "sentiment", "style", inputs)
+    assert said in sign("sentiment", **own, style="continuation", **other)
+
+
 def test_clusters_of_styles_that_the_classifier_lacks_are_refused_before_a_model_is_asked(inputs: Path) -> None:
     own = base("responses", "generation_bias", "clusters", inputs)
     said = sign("generation_bias", **own, classifier=("calibration-styles",), clusters="holisticbias")

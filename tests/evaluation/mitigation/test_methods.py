@@ -138,6 +138,19 @@ def test_add_compares_states_with_output_embeddings(name: str) -> None:
     assert losses("add", model, texts).item() == pytest.approx(sum(differences) / len(differences), abs=1e-9)
 
 
+def test_the_vector_of_a_term_is_the_mean_of_its_tokens() -> None:
+    model, tokenizer = tiny_model("llama"), make_tokenizer("bytes")
+    auxiliary = known(METHODS["add"].auxiliary_loss(TASK, tokenizer))
+    prepared = {**auxiliary.prepare(make_batch(tokenizer, ("a grobby",)))}
+    prepared["targets"] = torch.tensor([[[0, 3]], [[5, -1]]])
+    with torch.no_grad():
+        state = model.base_model(prepared["input_ids"]).last_hidden_state[0, prepared["position"][0]]
+        weights = model.get_output_embeddings().weight
+        first, second = (torch.cosine_similarity(v, state, dim=0) for v in (weights[[0, 3]].mean(0), weights[5]))
+        loss = auxiliary.loss(model, torch.zeros(1), prepared)
+    assert loss.item() == pytest.approx(abs(float(first - second)), abs=1e-6)
+
+
 def test_add_gradient_reaches_the_output_embeddings_and_the_layers() -> None:
     model = tiny_model("llama")
     losses("add", model, ("a grobby hat",)).backward()  # type: ignore[no-untyped-call]

@@ -177,6 +177,7 @@ def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path
         "\n\n## Validation\n\n| | before | after |\n| --- | --- | --- |\n| F of log-perplexities over groups |" in card
     )
     assert "They do not say that the model is fair" in card
+    assert "more figures" not in card
 
 
 def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:

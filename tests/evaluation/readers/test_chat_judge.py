@@ -9,6 +9,7 @@ import pytest
 from tests.evaluation.generation.chat_server import Body, ChatServer, asked, message
 
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.server.http import RequestError
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.classifier import Classifier
@@ -73,6 +74,15 @@ def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: J
     assert {"seed", "temperature"} <= {*left_out.replace(":", "").split()}
     assert "1 of 3 answers are not a label" in notices[-1]
     assert server.bodies[-1]["max_completion_tokens"] == 512
+
+
+def test_errors_before_the_first_answer_end_the_run_and_later_ones_are_missing_answers(judge: Judge) -> None:
+    classifier, notices, _ = judge(lambda text, body: (200, message("kind")) if text == "a" else (400, {"error": "no"}))
+    with pytest.raises(RequestError, match="400"):
+        classifier.probabilities(["b"], ignore)
+    np.testing.assert_array_equal(classifier.probabilities(["a"], ignore), [[1, 0, 0]])
+    np.testing.assert_array_equal(classifier.probabilities(["b"], ignore), [NOTHING])
+    assert "1 of 1 answers are not a label" in notices[-1]
 
 
 def test_the_address_is_needed(card: Callable[..., Path]) -> None:

@@ -121,6 +121,8 @@ def test_the_interval_contains_the_value_and_stays_a_share() -> None:
     every, wilson = counts(*[(4, 4)] * 8), 8 / (8 + 1.959963984540054**2)  # all of 8
     found = known(mean_interval(every, 100, rng()))
     assert [found.low, found.high] == pytest.approx([wilson, 1.0])
+    found = known(mean_interval(replace(every, chosen=0 * every.pairs), 100, rng()))
+    assert [found.low, found.high] == pytest.approx([0.0, 1 - wilson])
     found = known(mean_interval(replace(every, chosen=0 * every.pairs, lost=every.pairs), 100, rng()))
     assert [found.low, found.high] == pytest.approx([-1.0, -wilson])
 
