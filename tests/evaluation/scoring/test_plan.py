@@ -196,6 +196,7 @@ def test_a_dry_run_counts_the_responses_that_the_store_lacks(
     count, _, total, *what = invoke.printed(*arguments, "--dry-run").split()
     assert count == total
     assert what[:3] == ["responses", "to", "write:"]
+    assert invoke.printed(*arguments[:-2], "--no-store", "--dry-run").startswith(f"{total} of {total} responses to ")
     assert [path.name for path in tmp_path.iterdir()] == ["short.yaml"]
     invoke.printed(*arguments, "--out", tmp_path / "run")
     assert invoke.printed(*arguments, "--dry-run").strip() == f"0 of {total} responses to write: all are in the store"

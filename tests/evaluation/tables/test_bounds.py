@@ -119,6 +119,12 @@ def test_an_array_may_be_one_line(tmp_path: Path) -> None:
     assert len(TEXTS.read(write(tmp_path, "t.json", json.dumps(rows).encode()))) == 20_000
 
 
+def test_a_long_header_with_short_names_is_read(tmp_path: Path) -> None:
+    names = ["text", *(f"{i:020}" for i in range(9_999))]
+    content = f"{','.join(names)}\na{',1' * 9_999}\n".encode()
+    assert TEXTS.read(write(tmp_path, "t.csv", content)).to_pylist() == [{"text": "a"}]
+
+
 def test_a_type_that_changes_far_below_is_text(tmp_path: Path) -> None:
     """Arrow chooses the type of a column by its first block."""
     numbers = b"".join(b"%s,%d\n" % (b"a" * 1_000, i) for i in range(70_000))

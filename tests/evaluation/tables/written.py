@@ -122,6 +122,12 @@ FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "dictionaries": ("t.parquet", as_dictionaries),
     "an odd column": ("t.jsonl", lambda rows: as_lines([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
     "empty objects": ("t.jsonl", lambda rows: as_lines([{**row, "odd": [{"a": {}}]} for row in rows])),
+    "objects with a text": ("t.jsonl", lambda rows: as_lines([
+        {**row, name: {"text": row[name]} if i % 2 else row[name]}
+        for i, row in enumerate(rows)
+        for name in list(row)[:1]
+    ])),
+    "blank lines before an array": ("t.json", lambda rows: b"\n" * 300_000 + json.dumps(rows).encode()),
     "deep lists": ("t.jsonl", lambda rows: as_lines([{**row, "odd": DEEP} for row in rows])),
     "an odd column of CSV": ("t.csv", lambda rows: as_csv([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
 }  # fmt: skip
