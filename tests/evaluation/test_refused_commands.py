@@ -57,6 +57,9 @@ OTHERS = {
     ),
     "mitigate lmd --retain-command half": "the command does not name the model: write {model} where its folder belongs",
     "stereotypes sentences --generator embedded-writer": "--generator needs --specification: `holisticbias",
+    "stereotypes sentences --import sentences.csv --specification mathematics-or-arts": (
+        "sentences.csv has no sentences of stereotypes.mathematics-or-arts; it has those of groups.race"
+    ),
     "stereotypes sentences --generator '' --specification stereotypes.mathematics-or-arts": (
         "the model has no name: give a folder, a GGUF file or a Hub repository"
     ),
@@ -75,6 +78,13 @@ def folder(tmp_path: Path, mini_release_folder: Path, invoke: Invoke, monkeypatc
     (tmp_path / "bold" / "craft_prompt.json").write_text('{"Blickets": {"Mel_Rowe": ["", " "]}}')
     write_table(tmp_path / "texts.csv", [{"text": "They are kind.", "group": "blicket"}])
     write_table(tmp_path / "responses.csv", [{"response": "Hello."}])
+    sentence = {
+        "specification": "groups.race",
+        "attribute": "calm",
+        "term": "Black",
+        "sentence": "A Black boy is calm.",
+    }
+    write_table(tmp_path / "sentences.csv", [sentence])
     write_table(tmp_path / "pairs.csv", [{**PAIR, "sentence": "A wug is calm.", "other_sentence": "A dax is calm."}])
     return tmp_path
 
