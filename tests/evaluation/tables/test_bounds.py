@@ -90,9 +90,14 @@ def encrypted(folder: Path) -> Path:
     return parquet(folder, pa.table(ROW | {"text": ["a"]}), encryption_properties=properties)
 
 
+def wide_cells(folder: Path) -> Path:
+    return parquet(folder, pa.table({"text": ["a"], "cells": pa.array([b"a" * 100_000], pa.binary(100_000))}))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (wide_cells, "has the column cells with values of fixed length, which are too long"),
         (many_rows, "declares 3,000,000 rows"),
         (long_texts, "expands from"),
         (wide_parquet, "has 10,001 columns; at most 10,000 are read"),
