@@ -129,6 +129,8 @@ def test_a_plan_of_a_long_release_follows_from_few_descriptors_and_needs_no_dige
     tokens = known(plan.work).tokens
     assert str(plan).startswith(f"about {plan.count:,} of {plan.count:,} texts to score: {tokens:,} tokens, ")
     assert plan.shorter == ("limit", "small", "where")
+    (plan,) = plans(None, build_release(catalog, "1.0.0", "small"), ["medians"], {"store": tmp_path}, Display())
+    assert plan.shorter == ("limit", "where")
 
 
 def test_an_engine_that_cannot_count_its_work_has_no_plan() -> None:

@@ -48,8 +48,10 @@ def test_names_of_no_or_of_several_specifications_are_refused() -> None:
         assert len(str(caught.value)) < 400
 
 
-def test_specifications_are_those_of_a_version() -> None:
+def test_specifications_are_those_of_a_version(invoke: Invoke) -> None:
     assert list_specifications("2.0.0") == ()
+    said = invoke.printed("stereotypes", "specifications", "--release", "2.0.0")
+    assert said == "This version has no bias specifications.\n"
     assert len(list_specifications("3.0.0")) == len(list_specifications())
     with pytest.raises(SpecificationError):
         read_specification("invented-words", "2.0.0")
