@@ -69,36 +69,25 @@ def test_a_hub_without_an_address_is_not_asked_again_and_again(
     assert len(asked) <= 3  # two from this package, and one in which the client asks for its agent
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "message", "said"),
-    [
-        (
-            404,
-            "RepoNotFound",
-            "",
-            "there is no such folder and no such model on the Hub (or it is private: hf auth login)",
-        ),
-        (403, "GatedRepo", "", "it is gated: ask for access on its Hub page, and log in with: hf auth login"),
-        (
-            401,
-            "",
-            "Invalid credentials in Authorization header",
-            "the Hub does not accept your token: log in again with",
-        ),
-    ],
-)
+REFUSALS = {
+    "there is no such folder and no such model on the Hub (or it is private: hf auth login)": (404, "RepoNotFound", ""),
+    "it is gated: ask for access on its Hub page, and log in with: hf auth login": (403, "GatedRepo", ""),
+    "the Hub does not accept your token: log in again with": (401, "", "Invalid credentials in Authorization header"),
+}
+
+
+@pytest.mark.parametrize("said", REFUSALS)
 def test_a_hub_that_refuses_a_model(
-    status: int, code: str, message: str, said: str, refused: Callable[..., str], mini_release_folder: Path,
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    said: str, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+) -> None:
     class Refusing(Hub):
         def open(self, name: str, user: User | None) -> Repository:
-            raise RefusedError(status, code, message)
+            raise RefusedError(*REFUSALS[said])
 
     monkeypatch.setattr(source, "hub_has_address", lambda: True)
     with serve(Refusing()) as hub:
-        use_as_client(hub, tmp_path_factory.mktemp("hub"), monkeypatch)
-        assert said in refused("--model", "some/model", "--release", mini_release_folder)
+        use_as_client(hub, tmp_path, monkeypatch)
+        assert said in invoke.refused("evaluate", "--model", "some/model", "--release", mini_release_folder)
 
 
 def test_what_rounding_costs_is_in_the_result(

@@ -27,7 +27,7 @@ from holisticbias_eval.models.generation.requests import PromptRequests, respond
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading import source
-from holisticbias_eval.models.loading.load import _config_digest, adopt_model, load_model
+from holisticbias_eval.models.loading.load import adopt_model, load_model
 from holisticbias_eval.models.loading.tokenizers import tokenizer_errors
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
@@ -318,16 +318,3 @@ def test_an_interruption_is_no_error_of_the_tokenizer() -> None:
         raise KeyboardInterrupt
     with pytest.raises(ModelError, match="the tokenizer cannot be used: no such token"), tokenizer_errors():
         raise ValueError("no such token")
-
-
-def test_a_configuration_of_two_models_has_the_digest_of_its_file(tmp_path: Path) -> None:
-    def digest(layers: int) -> str:
-        part = transformers.BertConfig(**COMMON | {"num_hidden_layers": layers})
-        config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(part, part)
-        config.save_pretrained(tmp_path)
-        read = transformers.AutoConfig.from_pretrained(tmp_path)
-        digests = {_config_digest(one) for one in (config, read)}
-        assert len(digests) == 1
-        return digests.pop()
-
-    assert digest(1) != digest(2)
