@@ -1,4 +1,4 @@
-"""What no command can do is refused in one line, which says what to change, and nothing is written."""
+"""Commands that are refused: `refused.yaml` has them, with a part of the message; nothing is written."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a report says in words where figures are missing, or no number is left to compare."""
+"""Reports of missing figures, and of changes that no number shows, in words."""
 
 import json
 from collections.abc import Mapping
