@@ -54,7 +54,7 @@ class BoundedFile:
         return self.with_types(table if chosen is None else table.select(chosen), schema, encoded)
 
     def with_types(self, table: pa.Table, schema: pa.Schema, encoded: Sequence[str]) -> pa.Table:
-        """A table of this file that was read with dictionaries, with the types of a schema but for ``encoded`` and views.
+        """A table of this file that was read with dictionaries, with a schema's types but for ``encoded`` and views.
 
         Raises ``pa.ArrowInvalid`` if its texts would take too much memory, or are not UTF-8.
         """
