@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -167,10 +167,7 @@ class ModelRun(WithReport, Run):
         Raises ``RunError`` if the folder holds another run, unless ``overwrite``.
         """
         replace = truth_of("overwrite", overwrite, OutputError)
-
-        def may(old: Path) -> bool:
-            return may_replace(old, self.result.signature, overwrite=replace)
-
+        may = partial(may_replace, signature=self.result.signature, overwrite=replace)
         target = path_of("folder", folder, OutputError)
         with new_folder(target, may) as unfinished:
             write_run(self, unfinished)

@@ -8,7 +8,7 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
 
 import click
 from click.core import ParameterSource
@@ -143,9 +143,7 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
     In a command whose further measures are a setting, all of a recipe counts.
     """
     ctx = context or click.get_current_context()
-    command = ctx.command
-    if not isinstance(command, SettingsCommand):
-        return {}
+    command = cast("SettingsCommand", ctx.command)
     if "measures" in command.settings or ctx.get_parameter_source("measures") not in _TYPED:
         return command.values(ctx)
     from holisticbias_eval.settings import of_measures, split_names

@@ -69,7 +69,10 @@ def test_an_evaluation_is_that_of_the_command(run: ModelRun, tiny_run: Path, tmp
     names = {"likelihood_bias", "stance_contrast"}
     assert list(run.figures) == [figure for figure in made.result.figures if figure.measure in names]
     assert run.answers.equals(made.answers)
+    assert run.charts[:2] == ("stance-contrast", "stance-contrast-by-axis")
     opened = hbe.open_run(run.save(str(tmp_path / "run")))
+    with pytest.raises(RunError, match=r"holds another run .*, not stance_contrast, likelihood_bias"):
+        run.save(Path(copytree(tiny_run, tmp_path / "other")))
     assert opened.result == run.result
     assert (tmp_path / "run" / "report.html").is_file()
     run.report(tmp_path / "report.md")

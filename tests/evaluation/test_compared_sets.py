@@ -53,7 +53,7 @@ def test_a_mitigated_model_is_before_and_after(measured: Path, tmp_path: Path) -
     assert [found.is_single for found in find_sets([tmp_path / "one"])] == [True, True]
 
 
-def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) -> None:
+def test_runs_are_matched_by_measure_and_name(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     before, after = find_sets([measured])
     matched, alone = match_runs(before, after)
     names = [(name, second.name) for name, _, second in matched]
@@ -64,6 +64,8 @@ def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) ->
     matched, alone = match_runs(before, find_sets([before.runs["retention"], tmp_path / "set"])[1])
     assert [(name, second.name) for name, _, second in matched] == [("retention", "text")]
     assert alone == ("sentences (before)",)
+    said = invoke.printed("compare", measured / "measured" / "before", tmp_path / "set")
+    assert "Runs without a counterpart: sentences" in " ".join(said.split())
 
 
 def test_a_run_is_left_to_the_run_of_its_prompts(measured: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from holisticbias_eval.models.loading import source
 from holisticbias_eval.results.run import Run, read_run
 from invoking import Invoke
 from known import known
+from loopback_hub import Hub, RefusedError, Repository, User, serve, use_as_client
 
 Spoil = Callable[[Path], None]
 
@@ -66,6 +67,27 @@ def test_a_hub_without_an_address_is_not_asked_again_and_again(
     source.hub_has_address.cache_clear()
     assert "it is not on this machine and the Hugging Face Hub cannot be reached" in line
     assert len(asked) <= 3  # two from this package, and one in which the client asks for its agent
+
+
+REFUSALS = {
+    "there is no such folder and no such model on the Hub (or it is private: hf auth login)": (404, "RepoNotFound", ""),
+    "it is gated: ask for access on its Hub page, and log in with: hf auth login": (403, "GatedRepo", ""),
+    "the Hub does not accept your token: log in again with": (401, "", "Invalid credentials in Authorization header"),
+}
+
+
+@pytest.mark.parametrize("said", REFUSALS)
+def test_a_hub_that_refuses_a_model(
+    said: str, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+) -> None:
+    class Refusing(Hub):
+        def open(self, name: str, user: User | None) -> Repository:
+            raise RefusedError(*REFUSALS[said])
+
+    monkeypatch.setattr(source, "hub_has_address", lambda: True)
+    with serve(Refusing()) as hub:
+        use_as_client(hub, tmp_path, monkeypatch)
+        assert said in invoke.refused("evaluate", "--model", "some/model", "--release", mini_release_folder)
 
 
 def test_what_rounding_costs_is_in_the_result(
@@ -171,6 +193,7 @@ ATTENTION = "transformer.h.0.attn.c_attn.weight"
         (truncated, "the model cannot be loaded"),
         (remote_code, "it needs its own code, which is never run here"),
         (damaged_config, "the configuration cannot be loaded"),
+        (lambda model: (model / "config.json").write_text("[1]"), "its configuration is not a JSON object"),
         (other_weights(lambda w: w.pop(ATTENTION)), f"its weights lack {ATTENTION}"),
         (
             damaged_settings(b""),

@@ -9,12 +9,14 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.server import http
 from holisticbias_eval.models.server.address import HIDDEN, KEY_VARIABLE, without_key
-from holisticbias_eval.models.server.http import ServerClient
+from holisticbias_eval.models.server.http import ServerClient, inner_status
 from holisticbias_eval.models.settings import ModelSettings
 
 KEY = "sk-a/very+secret=key"
@@ -171,6 +173,20 @@ def test_an_endless_body_of_a_redirect_is_not_read_on(serve: Serve) -> None:
     with pytest.raises(ModelError, match="too many redirects"):
         ServerClient(serve(reply), LIMITS).post("completions", {})
     assert ended.wait(10)
+
+
+def test_an_answer_that_is_no_object_says_no_status() -> None:
+    bodies = (b'"error": 3', b'["error"]', b'{"error": {"code": 429}}')
+    assert [inner_status(body) for body in bodies] == [(None, False), (None, False), (429, False)]
+
+
+def test_requests_keep_to_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, times = list[float](), iter([10.0, 10.5, 30.0])
+    monkeypatch.setattr(http, "time", SimpleNamespace(monotonic=times.__next__, sleep=waits.append))
+    client = ServerClient("http://127.0.0.1:9", ModelSettings(api_rate=60))
+    for _ in range(3):
+        client._take_turn()
+    assert waits == [0, 0.5, 0]
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "a\x00b"])

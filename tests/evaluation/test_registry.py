@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,15 @@ def test_an_entry_holds_the_headline_figures_of_its_run(entry: RegistryEntry, ru
     assert entry.signature.measuring.keys() == {"likelihood_bias"}
     assert entry.signature.model.name == "some/model"
     assert entry.signature.model.weights_sha256 == run.result.signature.model.weights_sha256
+
+
+def test_a_run_without_figures_that_are_kept_is_refused(run: Run) -> None:
+    signature = run.result.signature.model_copy(update={"measures": ("medians", "a_later_measure")})
+    other = replace(run, result=run.result.model_copy(update={"signature": signature}))
+    with pytest.raises(
+        RegistryError, match=r"keeps figures by axis, domain, .* or specification, and this run has none"
+    ):
+        make_entries(other, "Ada", "2026-11-22", "some/model")
 
 
 LOCAL: list[tuple[dict[str, object], str | None]] = [

@@ -1,4 +1,4 @@
-"""A Hub on loopback that can be written to: dataset repositories with commits, tags, large files and rights.
+"""A Hub on loopback that can be written to: repositories with commits, tags, large files and rights.
 
 It answers what the current clients call, keeps everything in memory, and fails where a test tells it to.
 """
@@ -389,8 +389,8 @@ ROUTES: tuple[tuple[tuple[str, ...], str, Callable[..., Reply]], ...] = (
     (("POST",), f"/api/datasets/{_REPO}/tag/{_REV}", _Handler.tag),
     (("POST",), f"/api/datasets/{_REPO}/branch/{_REV}", _Handler.branch),
     (("GET",), f"/api/datasets/{_REPO}/refs", _Handler.refs),
-    (("GET",), f"/api/datasets/{_REPO}", _Handler.info),
+    (("GET",), f"/api/(?:datasets|models)/{_REPO}", _Handler.info),
     (("GET",), f"/api/datasets/{_REPO}/revision/{_REV}", _Handler.info),
     (("GET",), f"/api/datasets/{_REPO}/tree/{_REV}(?:/(?P<under>.+))?", _Handler.tree),
-    (("GET", "HEAD"), f"/datasets/{_REPO}/resolve/{_REV}/(?P<path>.+)", _Handler.resolve),
+    (("GET", "HEAD"), f"(?:/datasets)?/{_REPO}/resolve/{_REV}/(?P<path>.+)", _Handler.resolve),
 )

@@ -270,3 +270,19 @@ def test_a_name_that_the_locale_misreads(
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
     monkeypatch.setattr("holisticbias.rules.validate.validate_paths", Mock(side_effect=MemoryError))
     assert invoke.refused("validate") == "holisticbias: there is not enough memory for this input\n"
+
+
+def test_intersections_are_counted_and_sentences_exported(two_versions: Path, tmp_path: Path, invoke: Invoke) -> None:
+    terms = ("--version", "0.1.0", "--source", two_versions)
+    said = invoke.printed("build", "--intersections", "all", "--count", *terms)
+    assert said == "HolisticBias 0.1.0, intersections all: 14 pairs, 63 sentences\n"
+    invoke.printed("build", "--out", tmp_path / "release", *terms)
+    said = invoke.printed("export", tmp_path / "release", "--format", "csv", "--out", tmp_path / "sentences.csv")
+    rows = len((tmp_path / "sentences.csv").read_text("utf-8").splitlines()) - 1
+    assert said.split() == [f"{tmp_path}/sentences.csv:", f"{rows}", "sentences", "as", "csv"]
+
+
+def test_an_issue_that_is_not_utf_8_is_refused(two_versions: Path, tmp_path: Path, invoke: Invoke) -> None:
+    (tmp_path / "issue.txt").write_bytes(b"### Term\n\ncaf\xe9\n")
+    refused = invoke.refused("from-issue", tmp_path / "issue.txt", "--source", two_versions)
+    assert refused == f"holisticbias: {tmp_path}/issue.txt is not UTF-8\n"

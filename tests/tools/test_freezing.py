@@ -70,6 +70,19 @@ def test_a_version_in_preparation_that_has_a_number_becomes_next(data: Path, tmp
     assert contents(folder) == before
 
 
+def test_the_first_version_needs_a_number(data: Path, tmp_path: Path, invoke: Invoke) -> None:
+    folder, names = tmp_path / "terms", {"descriptors": "example", "nouns": "neutral", "templates": "dialogue"}
+    for kind, name in {**names, "releases": "next"}.items():
+        (folder / kind).mkdir(parents=True)
+        text = (data / "smallest" / f"{kind}.yaml").read_text("utf-8").replace("date: 2022-12\n", "")
+        (folder / kind / f"{name}.yaml").write_text(text.replace("1.0.0", "next"), "utf-8")
+    shutil.copy(data / "smallest" / "sources.yaml", folder)
+    said = invoke.refused("releases", "--freeze", "--source", folder, keeps=folder)
+    assert "no version is published yet: give the first one a number, as in --freeze 1.0.0" in said
+    assert "1.0.0: digest " in invoke.printed("releases", "--freeze", "1.0.0", "--source", folder)
+    assert load_catalog(folder).versions == ("1.0.0", "next")
+
+
 @pytest.mark.parametrize(
     ("change", "number"),
     [(lambda _: None, "1.0.0"), (only_add, "0.2.0"), (only_judge, "0.1.1")],

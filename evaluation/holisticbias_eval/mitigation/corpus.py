@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +22,7 @@ from holisticbias_eval.corpus.splitting import Split, split_examples
 from holisticbias_eval.errors import MitigationError, about_rows_of
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
-from holisticbias_eval.mitigation.method import GroupTask, Method
+from holisticbias_eval.mitigation.method import CorpusMethod, GroupTask, Method
 from holisticbias_eval.mitigation.record import sign_specification
 from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, TrainingSettings
 from holisticbias_eval.mitigation.training import Lesson
@@ -142,7 +142,7 @@ class CorpusLessons:
         """
         groups = self._groups
         task = GroupTask(self._specification, groups)
-        texts, counts = method.training_texts(self._train, task)
+        texts, counts = cast("CorpusMethod", method).training_texts(self._train, task)
         validation = self._validation.filter(pc.is_in(self._validation["group"], value_set=pa.array(groups)))
         if not validation.num_rows:
             raise MitigationError(f"the validation part of {self._name} has no sentence about {', '.join(groups)}")

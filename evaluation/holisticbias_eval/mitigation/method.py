@@ -113,19 +113,23 @@ class Method(ABC):
     uses: ClassVar[tuple[Use, ...]] = FROM_SENTENCES
     """The settings that have an effect with this method."""
 
-    @abstractmethod
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
-        """The texts to train on, and their counts: ``text``, and ``context``, what is read before it and not learned.
-
-        ``examples`` are the rows of a corpus's training part, or of responses with ``p:STYLE`` columns.
-        """
-
     def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AuxiliaryLoss | None:
         """The loss to add for a tokenizer; None if the texts alone change the model."""
         return None
 
 
-class LossMethod(Method):
+class CorpusMethod(Method):
+    """A method that trains on sentences of a corpus."""
+
+    @abstractmethod
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
+        """The texts to train on, and their counts: ``text``, and ``context``, what is read before it and not learned.
+
+        ``examples`` are the rows of a corpus's training part.
+        """
+
+
+class LossMethod(CorpusMethod):
     """A method of sentences that adds a loss, whose weight is a setting."""
 
     uses = (*FROM_SENTENCES, Use(TrainingSettings, fields=("weight",)))

@@ -12,7 +12,7 @@ from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.measures.options import CHAT_JUDGE, ClassifierServer, Judging
 from holisticbias_eval.measures.responses.styles import style_names
-from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
+from holisticbias_eval.mitigation.method import TRAINED, Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.models.generation.conversation import ConversationSettings
 from holisticbias_eval.models.generation.frame import close_with
@@ -85,11 +85,6 @@ class StyleMethod(Method):
         contexts = [before + close_with(close, tag or "") for before, close, tag in parts]
         columns = {"context": pa.array(contexts, pa.string()), "text": valued.rows["text"]}
         return pa.table({**columns, "tag": pa.array(tags, pa.string())})
-
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
-        """The texts of responses, tagged with the default settings."""
-        valued = value_responses(examples, Tagging())
-        return self.style_texts(valued), valued.left_out
 
 
 def value_responses(examples: pa.Table, settings: Tagging) -> Valued:

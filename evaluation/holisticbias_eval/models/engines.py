@@ -43,8 +43,6 @@ def start_scorer(source: ModelSource, notice: Notice, settings: ModelSettings | 
     """
     settings = settings or ModelSettings()
     if settings.engine == "api":
-        if settings.chat is not None:
-            raise EvaluationError("--chat cannot be used with the api engine: the server makes the tokens")
         return ApiScorer(*server_of(source, settings), notice, settings)
     if settings.engine == "ray":
         here = _in_a_replica(source, settings)

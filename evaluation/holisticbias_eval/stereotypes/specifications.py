@@ -104,7 +104,7 @@ def specifications_version(names: Mapping[str, None]) -> str:
         versions = [path.stem for path in (find_source() / "releases").glob("*.yaml")]
         known = {specification.id for specification in list_specifications()}
     except HolisticBiasError:
-        return "not known: the dataset is not installed"
+        return "not known: the dataset cannot be read"
     unknown = [name for name in names if name not in known]
     if len(unknown) == len(names):
         return "not of the dataset"

@@ -41,7 +41,12 @@ class CsvFile:
             if self._is_latin_1:
                 self.delimiter, self.names = read_header(start.decode("latin-1"), wanted)
         if not self.names:
-            raise TableError(f"{path} is empty, or has no header" if text.strip() else f"{path} is empty")
+            fault = (
+                f"has a name of over {csv.field_size_limit():,} characters in its header"
+                if text.strip()
+                else "is empty"
+            )
+            raise TableError(f"{path} {fault}")
 
     def read(self, texts: Sequence[str], others: Sequence[str]) -> pa.Table:
         """The columns that are read as text, and others with the types of their values.

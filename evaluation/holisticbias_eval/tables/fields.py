@@ -99,14 +99,12 @@ class Field:
         return values
 
     def refuse_missing(self, label: str, name: str, values: pa.ChunkedArray) -> None:
-        """Raise ``TableError`` if a row has no value."""
+        """Raise ``TableError`` if a row has no value; ``values`` are numbers or texts."""
         if pa.types.is_floating(values.type):
             missing = pc.invert(pc.fill_null(pc.is_finite(values), False))
-        elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        else:
             texts = pc.fill_null(values, "")
             missing = pc.or_(pc.equal(texts, ""), pc.utf8_is_space(texts))
-        else:
-            missing = pc.is_null(values)
 
         def said(row: int) -> str:
             found = str(values[row].as_py() or "").strip() or "missing"

@@ -160,9 +160,7 @@ def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.
 
 
 def _as_lists(label: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
-    """Cells of which some are lists, with texts as lists too; raises ``TableError`` for a cell that is neither."""
-    if not any(isinstance(cell, list) for cell in cells):
-        return cells
+    """Cells of lists and texts as lists; raises ``TableError`` for a cell that is neither."""
     lists: list[list[str] | None] = []
     for row, cell in enumerate(cells, 1):
         words = words_of(cell)

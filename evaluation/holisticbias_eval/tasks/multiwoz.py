@@ -102,10 +102,8 @@ def _turns(path: Path, name: str, dialogue: Any) -> Iterator[Turn]:
 
 def _state(metadata: Any) -> dict[str, str]:
     """The values that are set, by domain and slot; bookings that were made are not wishes."""
-    if not isinstance(metadata, dict):
-        return {}
     found = {}
-    for domain, parts in metadata.items():
+    for domain, parts in metadata.items() if isinstance(metadata, dict) else ():
         for part in ("book", "semi"):
             slots = parts.get(part) if isinstance(parts, dict) else None
             for slot, value in (slots or {}).items() if isinstance(slots, dict) else ():

@@ -13,6 +13,7 @@ from transformers import BlenderbotTokenizer, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import PromptRequests
 from tiny_models import ADDED, byte_tokenizer
 
@@ -93,6 +94,7 @@ def test_where_a_response_ends() -> None:
         return found.stops, found.ends
 
     assert (ends(CHATML), ends(MISTRAL), ends(None)) == (((), (4,)), ((), (1,)), (("\n",), ()))
+    assert ends(CHATML.replace("{% endfor", "{{ 1 / (message['role'] != 'assistant') }}{% endfor")) == ((), ())
     assert ends(None, separator="<|endoftext|>") == ((), (5,))
     assert ends(None, separator=" / ") == ((" / ",), ())
 
@@ -183,6 +185,7 @@ def test_a_template_shows_the_same_day_every_day() -> None:
         (None, {"continuation": "{prompt}", "separator": "\n"}, "causal", "exclude each other"),
         (None, {"system": "Be brief."}, "causal", "--system is for chat templates"),
         (MISTRAL, {"system": "Be brief."}, "causal", r"Only user and assistant roles!\): use --chat off"),
+        (MISTRAL, {"style": STYLES.read("continuation"), "system": ""}, "causal", r"Only user and assistant roles!"),
         ("{{ messages[-1]['content'] }}", {"system": "Be brief."}, "causal", "no place for a system prompt"),
         ("{{ messages[-1]['content'] * 2 }}", {}, "causal", "exactly once"),
         ("Hello", {}, "causal", "exactly once"),

@@ -8,12 +8,13 @@ import pytest
 import torch
 import transformers
 
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.generation.sampling import gumbel_noise, step_seeds
 from holisticbias_eval.models.loading.load import LoadedModel
 from known import ignore, known
-from tiny_models import MODELS, TEXTS, conversation_of, local_generator, tiny_loaded
+from tiny_models import MODELS, TEXTS, conversation_of, first_samples, local_generator, tiny_loaded
 
 from .test_sampling import warped
 
@@ -105,6 +106,15 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
         some = np.arange(0, COUNT, 8)
         assert [whole[row] for row in some.tolist()] == plainly(loaded, decoding(method), asked.take(some))
         assert len(set(whole.values())) > 10 or method == "greedy"
+
+
+def test_prompts_of_one_token_are_answered_and_of_none_refused() -> None:
+    loaded, prompts = tiny_loaded("gpt2"), first_samples(["I", TEXTS[0]])
+    generator = local_generator(loaded, decoding("greedy"), continuation="{prompt}")
+    alone, both = (respond_all(prompts.take(rows), generator, ignore) for rows in (np.arange(1), np.arange(2)))
+    assert list(alone.text) == list(both.text[:1])
+    with pytest.raises(ModelError, match="the model would read nothing: the tokenizer makes no token of ''"):
+        respond_all(first_samples([""]), generator, ignore)
 
 
 def test_samples_and_personas_and_seeds_differ() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, Encoder
 from holisticbias_eval.mitigation.validation import measure_likelihoods, perplexity_of, validation_f
 from holisticbias_eval.models.likelihood.causal import CausalScorer
@@ -95,6 +96,8 @@ def test_f_of_log_perplexities_is_that_of_scipy_and_null_where_it_is_not_defined
     assert validation_f(loaded.model, loaded.tokenizer, rows.take([0, 1, 3, 4])) is not None
     assert validation_f(loaded.model, loaded.tokenizer, rows.slice(0, 3)) is None
     assert validation_f(loaded.model, loaded.tokenizer, rows.take([0, 3])) is None
+    with pytest.raises(MitigationError, match="there is no text to validate on: the corpus needs a validation part"):
+        perplexity_of(loaded.model, loaded.tokenizer, rows.slice(0, 0))
     same = rows.take([0, 0, 0]).append_column("n", pa.array([1, 2, 3])).select(["text"])
     same = pa.concat_tables([same, same]).append_column("group", pa.array(list("aaabbb")))
     assert validation_f(loaded.model, loaded.tokenizer, same) is None

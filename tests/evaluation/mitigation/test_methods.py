@@ -14,6 +14,7 @@ from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
 from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
+from holisticbias_eval.mitigation.method import CorpusMethod
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.methods.add import add_loss
 from holisticbias_eval.mitigation.methods.lmd import lmd_loss
@@ -22,6 +23,14 @@ from tiny_models import tiny_model
 
 CORPUS = ("a stad is mizzic", "elmfolk sing", "the wugs are grobby", "nobody is arble", "the blicket elder is grobby")
 CORPUS_METHODS = ("lmd", "add", "ctda", "cada")
+
+
+def method_of(name: str) -> CorpusMethod:
+    found = METHODS[name]
+    assert isinstance(found, CorpusMethod)
+    return found
+
+
 NO_GROUP = "no sentence of the corpus mentions a group"
 
 
@@ -61,10 +70,10 @@ def corpus(*sentences: str) -> pa.Table:
 )  # fmt: skip
 def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, int]) -> None:
     """In the order of the corpus, the same each time; the group that is held out never appears."""
-    made = METHODS[method].training_texts(corpus(*CORPUS), TASK)
+    made = method_of(method).training_texts(corpus(*CORPUS), TASK)
     assert made[0].to_pydict() == {"text": list(texts)}
     assert made[1] == counts
-    assert made == METHODS[method].training_texts(corpus(*CORPUS), TASK)
+    assert made == method_of(method).training_texts(corpus(*CORPUS), TASK)
     assert "wug" not in {m.of.group for text in texts for m in target_finder(SPECIFICATION).find(text)}
 
 
@@ -80,13 +89,20 @@ def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, i
 )
 def test_corpora_that_a_method_cannot_use(method: str, sentences: tuple[str, ...], message: str) -> None:
     with pytest.raises(MitigationError, match=message):
-        METHODS[method].training_texts(corpus(*sentences), TASK)
+        method_of(method).training_texts(corpus(*sentences), TASK)
 
 
 def test_add_needs_negative_attributes() -> None:
     unmarked = tuple(chosen.model_copy(update={"valence": None}) for chosen in SPECIFICATION.attributes)
     task = replace(TASK, specification=SPECIFICATION.model_copy(update={"attributes": unmarked}))
     with pytest.raises(MitigationError, match="valence: negative"):
+        METHODS["add"].auxiliary_loss(task, make_tokenizer("bytes"))
+    alone = tuple(
+        slot.model_copy(update={"terms": (slot.terms[0], *[None] * 9)[: len(slot.terms)]})
+        for slot in SPECIFICATION.slots
+    )
+    task = replace(TASK, specification=SPECIFICATION.model_copy(update={"slots": alone}))
+    with pytest.raises(MitigationError, match="no slot has terms of two groups that take part"):
         METHODS["add"].auxiliary_loss(task, make_tokenizer("bytes"))
 
 

@@ -27,7 +27,7 @@ from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.mitigation import loop, responses, run, search
 from holisticbias_eval.mitigation.corpus import CorpusLessons, unknown_terms
-from holisticbias_eval.mitigation.measuring import Measuring, refuse_other_run
+from holisticbias_eval.mitigation.measuring import Measuring, refuse_other_run, with_neutral_text
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report
 from holisticbias_eval.mitigation.record import read_mitigation
@@ -481,6 +481,33 @@ def test_responses_are_tagged_by_the_classifier_that_measures_their_styles(
             )
         assert asked[-1]["classifier"] == (judge if styles == "card" else styles,)
         assert asked[-1].get("classifier_api_base") == base
+
+
+def test_a_group_without_sentences_is_named_and_a_tuned_rate_is_for_its_optimizer(small: Path, tmp_path: Path) -> None:
+    path, table, shown = tmp_path / "few.parquet", pq.read_table(small), StringIO()
+    pq.write_table(table.filter(pc.not_equal(table["group"], "fitch")), path)
+    values = {"specification": MANY, "examples": path, "optimizer": "sgd"}
+    given = Given(GOSSIP, None, values, (), Display(Console(file=shown, width=1000)))
+    lessons = CorpusLessons(given, load_kind(GOSSIP, "causal", "cpu"))
+    assert "no sentence about fitch can be rewritten for every group" in shown.getvalue()
+    tuned = lessons.tuned(METHODS["cada"])
+    assert (bool(tuned), "learning_rate" in tuned) == (True, False)
+
+
+def test_a_grid_of_failures_says_why(small: Path, tmp_path: Path) -> None:
+    grid, out = tmp_path / "own.yaml", tmp_path / "out"
+    grid.write_text("id: own\nlearning_rate: [1.0e+30, 2.0e+30]\nsource: by hand\n", "utf-8")
+    quick = ("--steps", 1, "--batch", 4, "--patience", 0, "--optimizer", "sgd", "--device", "cpu", "--no-measure")
+    said = refusal("ctda", *quick, "--examples", small, "--grid", grid, "--out", out)
+    assert said.startswith(
+        "no point of the grid could be trained: the validation loss is not a finite number at step 1"
+    )
+    assert not out.exists()
+
+
+def test_a_text_that_is_named_is_measured_in_place_of_the_neutral_one(tmp_path: Path) -> None:
+    named = Measuring(values={"retain": ("own.txt",)})
+    assert with_neutral_text(named, ["A line."], tmp_path / "neutral.txt") is named
 
 
 def test_terms_that_the_tokenizer_cannot_write_are_named() -> None:

@@ -134,11 +134,17 @@ def test_lesson_of_a_run(responses: Path) -> None:
     assert lesson.given["threshold_from"] == "the quantile 0.8 of the bias values"
 
 
-def test_runs_without_a_lesson(responses: Path) -> None:
+def test_runs_without_a_lesson(responses: Path, tiny_run: Path, tmp_path: Path) -> None:
     with pytest.raises(MitigationError, match="other text around the prompt"):  # not the model's contexts
         lesson_of("self_chat", responses=responses, continuation="{prompt}")
     with pytest.raises(MitigationError, match="tags every response no_bias"):
         lesson_of("style_equality", responses=responses, threshold=9.0)
+    with pytest.raises(MitigationError, match="is not a run of generation_bias: make one with holisticbias evaluate"):
+        lesson_of("self_chat", responses=tiny_run)
+    given = {"responses": responses / "responses.parquet", "classifier": ("calibration-styles",)}
+    list(evaluations(None, None, ["generation_bias"], given, out=tmp_path / "given", display=QUIET))
+    with pytest.raises(MitigationError, match="given has responses that were given in a file, without the text around"):
+        lesson_of("self_chat", responses=tmp_path / "given")
 
 
 def test_a_model_that_was_trained_on_its_responses(responses: Path, tmp_path: Path) -> None:

@@ -108,6 +108,10 @@ def test_cut_texts_and_small_windows() -> None:
     reader = TermReader(TASK, tokenizer)
     reader.prepare(cut)
     assert (reader.compared, dict(reader.skipped)) == (1, {"cut off with the end of its text": 1})
+    for ids in (batch.input_ids.flip(1), batch.input_ids * 0 + int(tokenizer.all_special_ids[0])):
+        reader = TermReader(TASK, tokenizer)
+        reader.prepare(replace(batch, input_ids=ids))
+        assert dict(reader.skipped) == {"its text has other tokens in the batch": 2}
     reader = TermReader(TASK, tokenizer)
     reader.prepare(replace(batch, window=4))
     assert (reader.compared, sum(reader.skipped.values())) == (0, 2)

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.errors import DialoguesError
+from holisticbias_eval.errors import DialoguesError, ModelError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.dialogue_state import task_changes, task_figures
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
@@ -14,6 +14,7 @@ from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.multiwoz import Turn, make_candidates, read_multiwoz, slot_values
 from invoking import Invoke
 from known import ignore, known
+from tiny_models import tiny_loaded
 
 from .small_multiwoz import write_multiwoz
 
@@ -133,6 +134,19 @@ def test_changes_are_paired_by_dialogue() -> None:
     assert known(change.p_value) < 0.001
     same = known(Figures(task_changes(one, one, 0)).get(NAME, "change", {"figure": "f1"}))
     assert (same.value, same.p_value) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "message"),
+    [
+        ("mamba", 0.0, "mamba: transformers has no classification head for this model"),
+        ("gpt2", 1e30, "the loss of fine-tuning is not finite: the model's weights are too large or damaged"),
+    ],
+)
+def test_a_model_that_cannot_learn_the_task(name: str, rate: float, message: str) -> None:
+    settings = ClassifierSettings(epochs=60, batch=2, learning_rate=rate)
+    with pytest.raises(ModelError, match=message):
+        classify_after_training(tiny_loaded(name), (["old", "young"], [0, 1]), ["old"], settings, ignore)
 
 
 def test_a_model_learns_the_task(tiny_gpt2: Path) -> None:

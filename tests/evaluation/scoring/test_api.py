@@ -200,7 +200,7 @@ def test_alignment(prompt: str, tokens: list[str], most: int, begins: list[int] 
     assert (None if found is None else found.tolist()) == begins
 
 
-@pytest.mark.parametrize("token", ["\ufffd", "", "🙂"])
+@pytest.mark.parametrize("token", ["\ufffd", "", "🙂", "\ufffd" * 100])
 def test_a_hostile_list_of_tokens_is_refused_soon(token: str) -> None:
     """Each token may end at several places: the number of ways to align them all grows exponentially."""
     assert align("🙂" * 1000 + "!", [token] * 1000 + ["?"] * 5, 1) is None

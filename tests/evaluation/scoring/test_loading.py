@@ -316,3 +316,5 @@ def test_a_loaded_model_that_predicts_no_tokens_is_refused(kind: str, tiny_gpt2:
 def test_an_interruption_is_no_error_of_the_tokenizer() -> None:
     with pytest.raises(KeyboardInterrupt), tokenizer_errors():
         raise KeyboardInterrupt
+    with pytest.raises(ModelError, match="the tokenizer cannot be used: no such token"), tokenizer_errors():
+        raise ValueError("no such token")

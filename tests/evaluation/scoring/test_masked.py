@@ -9,8 +9,9 @@ import torch
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import following
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
+from holisticbias_eval.models.likelihood.scorer import Work, score_spans
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
-from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
+from holisticbias_eval.models.likelihood.spans import Spans, parts, uncut, whole
 from known import ignore
 from tiny_models import DECODER, as_loaded, surround
 from tiny_models import MODELS as TINY
@@ -125,6 +126,9 @@ def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings
     for spans in (whole(SENTENCES, contexts), phrase):
         values = as_labels(model, tokenizer, spans)
         assert_scores(scorer.score(spans, ignore), values)
+        read = 2 * len(spans) + sum(len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in spans.text)
+        assert scorer.work(spans) == Work(read, read)
+    assert scorer.windows(["I'm tall."]) == [uncut("I'm tall.")]
 
 
 def test_likelihoods_of_a_large_vocabulary_are_exact() -> None:
@@ -160,6 +164,22 @@ def test_a_context_that_no_encoder_can_read(context: str, message: str) -> None:
         scorer.score(whole(["I'm tall."], [context]), ignore)
 
 
+def test_what_is_no_number_is_refused(masked_tokenizer: Any) -> None:
+    model = make_model("BertConfig", "AutoModelForMaskedLM", **BERT)
+    model.cls.predictions.bias.data[:] = float("inf")
+    with pytest.raises(ModelError, match=r"no finite likelihood for 1 of 2 sentences, for example '(tall ){16}': its"):
+        score_spans(whole(["", "tall " * 20]), MaskedScorer(as_loaded(model, masked_tokenizer), ignore), ignore)
+
+
+def test_a_decoder_needs_a_token_to_start_with() -> None:
+    model = make_model("T5Config", "AutoModelForSeq2SeqLM", **TINY["t5"][1])
+    model.generation_config.decoder_start_token_id = None
+    with pytest.raises(ModelError, match="tiny: its configuration has no decoder_start_token_id"):
+        Seq2SeqScorer(as_loaded(model, make_tokenizer()), ignore)
+
+
 def test_a_text_without_a_token_has_no_score(masked_tokenizer: Any) -> None:
     scorer = MaskedScorer(as_loaded(make_model("BertConfig", "AutoModelForMaskedLM", **BERT), masked_tokenizer), ignore)
     assert scorer.score(whole([""]), ignore).tokens.tolist() == [0]
+    first, *others = scorer.windows(["I'm tall. " * 40])[0]
+    assert (first.begin, first.start, others[-1].stop) == (0, 0, 400)

@@ -129,6 +129,8 @@ def test_a_plan_of_a_long_release_follows_from_few_descriptors_and_needs_no_dige
     tokens = known(plan.work).tokens
     assert str(plan).startswith(f"about {plan.count:,} of {plan.count:,} texts to score: {tokens:,} tokens, ")
     assert plan.shorter == ("limit", "small", "where")
+    (plan,) = plans(None, build_release(catalog, "1.0.0", "small"), ["medians"], {"store": tmp_path}, Display())
+    assert plan.shorter == ("limit", "where")
 
 
 def test_an_engine_that_cannot_count_its_work_has_no_plan() -> None:
@@ -196,6 +198,7 @@ def test_a_dry_run_counts_the_responses_that_the_store_lacks(
     count, _, total, *what = invoke.printed(*arguments, "--dry-run").split()
     assert count == total
     assert what[:3] == ["responses", "to", "write:"]
+    assert invoke.printed(*arguments[:-2], "--no-store", "--dry-run").startswith(f"{total} of {total} responses to ")
     assert [path.name for path in tmp_path.iterdir()] == ["short.yaml"]
     invoke.printed(*arguments, "--out", tmp_path / "run")
     assert invoke.printed(*arguments, "--dry-run").strip() == f"0 of {total} responses to write: all are in the store"

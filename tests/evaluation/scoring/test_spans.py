@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.models.likelihood.spans import parts, whole
+from holisticbias_eval.models.likelihood.spans import parts, uncut, whole
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
@@ -145,6 +145,17 @@ def test_texts_over_the_context_length_are_named(tokenizer: Any) -> None:
     model = make_model("GPT2Config", **GPT2 | {"n_positions": 8})
     with pytest.raises(ModelError, match=r"at most 8 tokens, and these texts have more: 'one two three"):
         CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
+    with pytest.raises(ModelError, match=r"texts have more: '(one two three ){5}one two th'; leave them out"):
+        CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(["one two three " * 50]), ignore)
+
+
+def test_a_tokenizer_in_python_scores_whole_texts_alone(gpt2: Any) -> None:
+    tokenizer = ByT5Tokenizer()
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
+    assert_scores(scorer.score(whole(SENTENCES), ignore), plain_values(gpt2, tokenizer, SENTENCES, [1]))
+    assert scorer.windows(["I'm tall. " * 40]) == [uncut("I'm tall. " * 40)]
+    with pytest.raises(ModelError, match="does not say which characters a token covers, so only whole texts can be"):
+        scorer.score(whole(["I'm tall."], ["Hi! "]), ignore)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.stereotypes.agreement import same_verb_form
 from holisticbias_eval.stereotypes.conversion import Converted, Converter
 from holisticbias_eval.stereotypes.pair_rows import RULES
 from holisticbias_eval.stereotypes.specifications import read_specification
@@ -110,6 +111,11 @@ def test_three_groups() -> None:
         )
         for sentence, term, other in expected
     } == expected
+
+
+def test_a_subject_with_another_verb_form_needs_a_verb_that_fits_both() -> None:
+    fits = {after: same_verb_form("he", "they", after) for after in (" walked.", "'ll go.", " walks.", "!")}
+    assert list(fits.values()) == [True, True, False, False]
 
 
 def test_an_article_before_an_abbreviation_is_rejected() -> None:

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
+from holisticbias_eval.errors import RunError
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.acceptance import select_rules
 from holisticbias_eval.stereotypes.few_shot import Shot, ShotFile, Shots
-from holisticbias_eval.stereotypes.record import Returned
+from holisticbias_eval.stereotypes.record import Returned, read_rounds
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
 from holisticbias_eval.stereotypes.settings import RequestSettings
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
@@ -65,6 +67,13 @@ def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, L
     strict = run(generators[64], judging=SentenceJudging(), asking=asking)
     assert len(strict) == 3 * 2 * 3
     assert {row.rule for row in strict} <= {"empty", "both-terms"}
+
+
+def test_a_damaged_log_is_named(tmp_path: Path) -> None:
+    assert read_rounds(tmp_path) == {}
+    (tmp_path / "requests.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunError, match=r"requests.parquet is damaged: remove it to start again"):
+        read_rounds(tmp_path)
 
 
 @pytest.mark.parametrize(("counts", "enough"), [((3, 1), True), ((2, 1), False), ((4, 0), False)])

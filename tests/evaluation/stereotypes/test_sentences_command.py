@@ -263,6 +263,12 @@ def test_a_local_generator_needs_no_server(invoke: Invoke, own: Path, tiny_gpt2:
     assert "--ask list is for --engine api" in invoke.refused(*local, "--ask", "list")
 
 
+def test_the_writer_chooses_examples_by_its_own_embeddings(invoke: Invoke, out: Path) -> None:
+    few = ("--nearest", 2, "--requests", 1, "--per-attribute", 1)
+    invoke.printed(*SENTENCES, "--specification", "calibration", *few, "--out", out)
+    assert "the 2 nearest by the generator's input embeddings" in (out / "sentences.json").read_text("utf-8")
+
+
 def test_vectors_without_effect_are_refused_before_the_generator_is_loaded(invoke: Invoke, own: Path) -> None:
     words = ("--specification", own, "--generator", own.parent / "none", "--vectors", own, "--out", own.parent / "out")
     assert "--vectors is for runs with --nearest" in invoke.refused(*SENTENCES, *words)

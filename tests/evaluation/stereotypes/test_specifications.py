@@ -9,6 +9,7 @@ import yaml
 from tests.evaluation.stereotypes.sentences_by_hand import OWN, specification
 
 from holisticbias.errors import UnknownVersionError
+from holisticbias.source.folder import find_source
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.stereotypes import specifications
 from holisticbias_eval.stereotypes.specifications import (
@@ -16,6 +17,7 @@ from holisticbias_eval.stereotypes.specifications import (
     read_specification,
     read_specifications,
     refuse_stems,
+    specifications_version,
 )
 from invoking import Invoke
 
@@ -46,8 +48,10 @@ def test_names_of_no_or_of_several_specifications_are_refused() -> None:
         assert len(str(caught.value)) < 400
 
 
-def test_specifications_are_those_of_a_version() -> None:
+def test_specifications_are_those_of_a_version(invoke: Invoke) -> None:
     assert list_specifications("2.0.0") == ()
+    said = invoke.printed("stereotypes", "specifications", "--release", "2.0.0")
+    assert said == "This version has no bias specifications.\n"
     assert len(list_specifications("3.0.0")) == len(list_specifications())
     with pytest.raises(SpecificationError):
         read_specification("invented-words", "2.0.0")
@@ -62,6 +66,21 @@ def test_retired_specifications_are_those_of_old_versions(monkeypatch: pytest.Mo
     monkeypatch.setattr(specifications, "load_catalog", lambda: catalog)
     assert list_specifications() == entries[:1]
     assert list_specifications("3.0.0") == entries
+
+
+def test_the_version_of_specifications_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, unknown = "stereotypes.invented-words", "own.words"
+    newest = specifications_version({ours: None})
+    assert (find_source() / "releases" / f"{newest}.yaml").is_file()
+    assert specifications_version({ours: None, unknown: None}) == f"{newest}, but for {unknown}"
+    assert specifications_version({unknown: None}) == "not of the dataset"
+    monkeypatch.setattr(specifications, "find_source", lambda: read_specification("none"))
+    assert specifications_version({ours: None}) == "not known: the dataset cannot be read"
+
+
+def test_a_file_of_the_dataset_is_a_file_of_specifications() -> None:
+    file = find_source() / "specifications" / "stereotypes.yaml"
+    assert read_specifications([str(file)]) == read_specifications([one.id for one in read_specifications([str(file)])])
 
 
 def test_descriptors_become_their_texts() -> None:
@@ -129,6 +148,11 @@ def test_names_in_other_scripts_have_ids_of_their_own(tmp_path: Path) -> None:
         ("a.json", "[]", "has no specifications"),
         ("a.json", '{"name": "a", "social_groups": {"a": ["x"]}, "attributes": {}}', "two lists"),
         ("a.json", "[" * 100_000, "not JSON"),
+        (
+            "a.yaml",
+            yaml.safe_dump({**OWN, "slots": [{"descriptors": ["age.old", "age.none"]}]}),
+            "descriptor age.none in",
+        ),
         ("none.json", None, "cannot be read"),
         ("none.yaml", None, "cannot be read"),
     ],

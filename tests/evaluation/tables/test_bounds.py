@@ -90,9 +90,14 @@ def encrypted(folder: Path) -> Path:
     return parquet(folder, pa.table(ROW | {"text": ["a"]}), encryption_properties=properties)
 
 
+def wide_cells(folder: Path) -> Path:
+    return parquet(folder, pa.table({"text": ["a"], "cells": pa.array([b"a" * 100_000], pa.binary(100_000))}))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (wide_cells, "has the column cells with values of fixed length, which are too long"),
         (many_rows, "declares 3,000,000 rows"),
         (long_texts, "expands from"),
         (wide_parquet, "has 10,001 columns; at most 10,000 are read"),
@@ -117,6 +122,12 @@ def test_a_hostile_file_is_refused_soon(make: Callable[[Path], Path], message: s
 def test_an_array_may_be_one_line(tmp_path: Path) -> None:
     rows = [{"text": "a" * 1_000}] * 20_000
     assert len(TEXTS.read(write(tmp_path, "t.json", json.dumps(rows).encode()))) == 20_000
+
+
+def test_a_long_header_with_short_names_is_read(tmp_path: Path) -> None:
+    names = ["text", *(f"{i:020}" for i in range(9_999))]
+    content = f"{','.join(names)}\na{',1' * 9_999}\n".encode()
+    assert TEXTS.read(write(tmp_path, "t.csv", content)).to_pylist() == [{"text": "a"}]
 
 
 def test_a_type_that_changes_far_below_is_text(tmp_path: Path) -> None:

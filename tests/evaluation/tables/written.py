@@ -84,6 +84,14 @@ def as_dictionaries(rows: Rows) -> bytes:
     return file.getvalue()
 
 
+def as_views(rows: Rows) -> bytes:
+    table = pa.Table.from_pylist(list(rows))
+    views = [pa.field(f.name, pa.string_view() if pa.types.is_string(f.type) else f.type) for f in table.schema]
+    file = io.BytesIO()
+    pq.write_table(table.cast(pa.schema(views)), file)
+    return file.getvalue()
+
+
 def in_row_groups(rows: Rows) -> bytes:
     """Parquet in row groups of two rows, with texts in lists and objects."""
     table = pa.Table.from_pylist([{**row, "odd": [{"a": ["b", None], "c": "d"}]} for row in rows])
@@ -120,8 +128,15 @@ FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "row groups": ("t.parquet", in_row_groups),
     "decimals": ("t.parquet", as_decimals),
     "dictionaries": ("t.parquet", as_dictionaries),
+    "views": ("t.parquet", as_views),
     "an odd column": ("t.jsonl", lambda rows: as_lines([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
     "empty objects": ("t.jsonl", lambda rows: as_lines([{**row, "odd": [{"a": {}}]} for row in rows])),
+    "objects with a text": ("t.jsonl", lambda rows: as_lines([
+        {**row, name: {"text": row[name]} if i % 2 else row[name]}
+        for i, row in enumerate(rows)
+        for name in list(row)[:1]
+    ])),
+    "blank lines before an array": ("t.json", lambda rows: b"\n" * 300_000 + json.dumps(rows).encode()),
     "deep lists": ("t.jsonl", lambda rows: as_lines([{**row, "odd": DEEP} for row in rows])),
     "an odd column of CSV": ("t.csv", lambda rows: as_csv([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
 }  # fmt: skip

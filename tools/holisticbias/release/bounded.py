@@ -20,6 +20,7 @@ _EXPANSION = 200  # real tables expand by less than 20
 _SPARE = 1_000_000
 _CODED, _PREFIXED = (2, 8), 7  # encodings: by a dictionary, and texts by what they share with the text before
 _WIDEST = 64  # bytes of a value of fixed length
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}  # Arrow can take no rows of views
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class BoundedFile:
         return self.with_types(table if chosen is None else table.select(chosen), schema, encoded)
 
     def with_types(self, table: pa.Table, schema: pa.Schema, encoded: Sequence[str]) -> pa.Table:
-        """A table of this file that was read with dictionaries, with the types of a schema but for ``encoded``.
+        """A table of this file that was read with dictionaries, with a schema's types but for ``encoded`` and views.
 
         Raises ``pa.ArrowInvalid`` if its texts would take too much memory, or are not UTF-8.
         """
@@ -64,11 +65,9 @@ class BoundedFile:
             kind = (
                 field.type if field.name in encoded else schema.field(schema.get_all_field_indices(field.name)[0]).type
             )
+            kind = _VIEWS.get(kind, kind)
             if kind != field.type:
-                column = table.column(place)
-                if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):  # Arrow casts no dictionary to views
-                    column = column.cast(field.type.value_type)
-                table = table.set_column(place, field.with_type(kind), column.cast(kind))
+                table = table.set_column(place, field.with_type(kind), table.column(place).cast(kind))
         table.validate(full=True)
         return table
 

@@ -4,11 +4,11 @@ import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.corpus.swapping import swap_attributes
-from holisticbias_eval.mitigation.method import GroupTask, Method, MethodInfo
+from holisticbias_eval.mitigation.method import CorpusMethod, GroupTask, MethodInfo
 from holisticbias_eval.mitigation.texts import NotRewritten, TrainingTexts, with_rewritten
 
 
-class Cada(Method):
+class Cada(CorpusMethod):
     """Train on the corpus and on each of its sentences with every attribute replaced by its opposite."""
 
     info = MethodInfo(

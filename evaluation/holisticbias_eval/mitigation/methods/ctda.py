@@ -6,11 +6,11 @@ import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.swapping import swap_targets
-from holisticbias_eval.mitigation.method import GroupTask, Method, MethodInfo
+from holisticbias_eval.mitigation.method import CorpusMethod, GroupTask, MethodInfo
 from holisticbias_eval.mitigation.texts import NotRewritten, TrainingTexts, with_rewritten
 
 
-class Ctda(Method):
+class Ctda(CorpusMethod):
     """Train on the corpus and on each of its sentences rewritten for every other group that takes part."""
 
     info = MethodInfo(

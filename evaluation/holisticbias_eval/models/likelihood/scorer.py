@@ -76,7 +76,7 @@ def refuse_non_numbers(spans: Spans, scores: Scores, rows: Ints | None = None) -
         first = spans.text[broken[0] if rows is None else rows[broken[0]]]
         raise ModelError(
             f"the model gives no finite likelihood for {len(broken):,} of {len(scores):,} sentences, "
-            f"for example {first!r}: its weights are damaged, or its precision is too low"
+            f"for example {first[:80]!r}: its weights are damaged, or its precision is too low"
         )
 
 

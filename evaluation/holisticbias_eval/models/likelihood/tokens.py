@@ -72,7 +72,7 @@ class Encoded:
         limit = context_length(model)
         long = np.flatnonzero(self.lengths + added > limit)
         if len(long):
-            named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
+            named = ", ".join(repr(spans.text[i][:80]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
             raise ModelError(
                 f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
             )
@@ -227,7 +227,10 @@ def _scored_tokens(tokens: _Tokens, start: Int32s, stop: Int32s, all_of_it: Bool
     if all_of_it.all():
         return edges[:-1], edges[1:]
     if tokens.begin is None or tokens.end is None:
-        raise ModelError("the tokenizer gives no character offsets, so it can only score whole texts")
+        raise ModelError(
+            "the tokenizer does not say which characters a token covers, so only whole texts can be scored: save a "
+            "fast tokenizer with the model, or leave a --context out"
+        )
     row = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     begin, end = tokens.begin, np.maximum(tokens.end, tokens.begin + 1)  # an empty token counts at its beginning
     inside = np.flatnonzero(all_of_it[row] | ((begin < stop[row]) & (end > start[row])))

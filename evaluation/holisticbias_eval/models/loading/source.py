@@ -174,7 +174,7 @@ def find_source(name: str, revision: str | None = None) -> ModelFiles:
     revision is given for either, or the packages that read GGUF are missing.
     """
     if not name.strip():
-        raise ModelError("no model is named: give a folder, a GGUF file or a Hub repository, or omit --model")
+        raise ModelError("the model has no name: give a folder, a GGUF file or a Hub repository")
     path = Path(name)
     if revision is not None and path.exists():
         raise ModelError(f"{name} is on this machine: a revision is for a Hub repository")
@@ -234,12 +234,8 @@ def describe_gguf(path: Path) -> tuple[str, str]:
     """The tensor types of a GGUF file with their counts, the commonest first, and the file's SHA-256."""
     from gguf import GGUFReader
 
-    try:
-        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(str(path)).tensors)
-        digest = file_sha256(path)
-    except (OSError, ValueError, IndexError, KeyError) as error:
-        raise ModelError(f"{path} cannot be read as GGUF: {error}") from error
-    return ", ".join(f"{name} ({count})" for name, count in types.most_common()), digest
+    types = Counter(tensor.tensor_type.name for tensor in GGUFReader(str(path)).tensors)
+    return ", ".join(f"{name} ({count})" for name, count in types.most_common()), file_sha256(path)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -39,12 +39,9 @@ def inner_status(content: bytes) -> tuple[int | None, bool]:
     An answer is withheld if it has an empty list of choices, or a first choice without a message that a content filter
     ended. An error is that of the answer or of its first choice; its status is its ``code`` or ``status``.
     """
-    if not _TELLING.search(content):
-        return None, False
-    try:
-        answer = json.loads(content)
-    except (ValueError, RecursionError):
-        return None, False
+    answer: object = None
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(content) if _TELLING.search(content) else None
     if not isinstance(answer, dict):
         return None, False
     choices = answer.get("choices")
@@ -240,9 +237,9 @@ class ServerClient:
             if not self._settings.api_rate:
                 return
             now = time.monotonic()
-            self._next = max(now, self._next) + 60 / self._settings.api_rate
-            pause = self._next - 60 / self._settings.api_rate - now
-        time.sleep(max(0.0, pause))
+            turn = max(now, self._next)
+            self._next = turn + 60 / self._settings.api_rate
+        time.sleep(turn - now)
 
 
 @contextmanager
