@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
+from holisticbias.spreadsheet import id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import CHOICES, LABELS, read_examples
 from holisticbias_eval.corpus.label_studio import ANNOTATOR, CONFIG, read_studio, studio_tasks
@@ -144,9 +144,8 @@ def _table_labels(path: Path) -> Iterator[AnnotatorLabel]:
         if label and not row["id"]:
             raise CorpusError(f"{path}: row {number}: column ID is missing: write the id of the example")
         if row["id"]:
-            sentence = cell_text(row["sentence"]) if "sentence" in row else None
             place, ids = f"{path.name}: row {number}", id_forms(row["id"])
-            yield AnnotatorLabel(place, table_stem(path), ids, LABELS[label.casefold()], sentence)
+            yield AnnotatorLabel(place, table_stem(path), ids, LABELS[label.casefold()], row.get("sentence"))
 
 
 def _studio_labels(path: Path) -> Iterator[AnnotatorLabel]:
