@@ -132,8 +132,6 @@ def _group_of(name: str, specification: Specification | None) -> str | None:
 COLUMNS = ("id", "dimension", "group", "target", "attribute", "attribute_set", "text", "document", "date")
 """Columns of a table of examples, all text: ``dimension`` is the id of a specification."""
 REQUIRED = ("dimension", "group", "text")
-_FORMERLY = {"document": "source"}
-"""Names of columns in older tables."""
 LABEL = "label"
 """1 biased, 0 not biased, null if the annotators disagree or too few have labelled."""
 STATE = "annotation"
@@ -145,7 +143,8 @@ Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 FORM = Form(
     "examples",
     (
-        *(Field(name, need=name in REQUIRED, formerly=_FORMERLY.get(name)) for name in COLUMNS),
+        *(Field(name, need=name in REQUIRED) for name in COLUMNS if name != "document"),
+        Field("document", formerly="source"),
         Field(LABEL, "number", choices=(0, 1)),
         Field(STATE),
         Field(LABEL_OF, "number", choices=(0, 1), prefix=True),

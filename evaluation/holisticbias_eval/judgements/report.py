@@ -106,10 +106,9 @@ def _choices(analysis: Analysis) -> Section:
         for rate in rates
     )  # fmt: skip
     tested, answers = _rate_tables(analysis, "kept")
-    chart = Forest(
-        "chosen", "B chosen over A", "share", estimates, "share of judgements for B", reference=0.5,
-        line=f"{INTERVAL} by prompt", marks=("filled: p by prompt, Holm, below 0.05",),
-    )  # fmt: skip
+    scale, line = "share of judgements for B", f"{INTERVAL} by prompt"
+    marks = ("filled: p by prompt, Holm, below 0.05",)
+    chart = Forest("chosen", "B chosen over A", "share", estimates, scale, 0.5, line=line, marks=marks)
     return Section("choices", _INFO.title, (*findings, tested, chart, answers))
 
 

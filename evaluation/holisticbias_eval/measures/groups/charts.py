@@ -105,10 +105,9 @@ def pair_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator
     # those of one group stand next to each other, groups in the order of their first
     by_group = tuple(sorted(estimates, key=lambda e: order.index(e.group)))
     name, unit = f"{_name(shown, quantity, domain)}-differences", quantity.difference_unit
-    yield Forest(
-        name, _differences_of(shown, domain, quantity), unit, by_group, "", test=HOLDS,
-        line=f"{INTERVAL} of this pair alone", marks=("filled: holds after correction",),
-    )  # fmt: skip
+    line, marks = f"{INTERVAL} of this pair alone", ("filled: holds after correction",)
+    heading = _differences_of(shown, domain, quantity)
+    yield Forest(name, heading, unit, by_group, "", test=HOLDS, line=line, marks=marks)
     if len(every) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest of {len(every):,} differences.", "note")
 
