@@ -22,11 +22,11 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if _RUN.match(text) else text
 
 
-def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Rows as CSV, with ``safe_cell`` of every text; null is empty."""
+def csv_text(rows: Iterable[Iterable[object]], end: str = "\n") -> str:
+    """Rows as CSV, each with ``end`` after it, with ``safe_cell`` of every text; null is empty."""
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    made = ([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    csv.writer(file, lineterminator=end).writerows(made)
     return file.getvalue()
 
 
@@ -51,9 +51,9 @@ def _changed(table: pa.Table, pattern: str, change: Callable[[pa.ChunkedArray], 
     return table
 
 
-def safe_id(text: str) -> str:
-    """The id with an apostrophe before it if a spreadsheet program would run it, or read a number or date in it."""
-    return f"'{text}" if _RUN.match(text) or _CHANGED.match(text) else text
+def marked_id(text: str) -> str:
+    """The id with an apostrophe before it if a spreadsheet program would read a number or date in it."""
+    return f"'{text}" if _CHANGED.match(text) else text
 
 
 def id_forms(cell: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from tests.evaluation.corpus.invented import example, examples
 from tests.evaluation.corpus.label_files import cells, label
 
 from holisticbias.errors import OutputError
-from holisticbias.spreadsheet import id_forms, restored_columns, safe_cell, safe_id
+from holisticbias.spreadsheet import id_forms, marked_id, restored_columns, safe_cell
 from holisticbias_eval.corpus.annotating import Annotated, annotate, join_labels
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
 from holisticbias_eval.corpus.examples import read_examples
@@ -44,19 +44,19 @@ def test_cells_are_not_run_and_come_back(text: str) -> None:
     assert safe_cell(text)[:1] not in {"=", "+", "-", "@", "\t", "\r", "\n"} | {" "} - {text[:1]} or not text
     assert read_back(safe_cell(text)) == text
     if text == text.strip():
-        assert text in id_forms(read_back(safe_id(text)))
+        assert text in id_forms(read_back(safe_cell(marked_id(text))))
 
 
 def test_ids_that_a_spreadsheet_would_change() -> None:
     for text in ("17", "x3f"):
-        assert safe_id(text) == text
+        assert safe_cell(marked_id(text)) == text
     for text in ("3e12", "007", "12345678901234567", "1-2", "true", "mar12", "=x", "1.50"):
-        assert safe_id(text) == f"'{text}"
+        assert safe_cell(marked_id(text)) == f"'{text}"
 
 
 def test_an_id_that_begins_as_a_mark_does_is_not_another_id() -> None:
     for text in ("=x", "'=x", "''=x"):
-        assert id_forms(read_back(safe_id(text)))[0] == text
+        assert id_forms(read_back(safe_cell(marked_id(text))))[0] == text
 
 
 def test_files_for_annotators(tmp_path: Path) -> None:

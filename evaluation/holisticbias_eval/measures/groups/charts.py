@@ -106,8 +106,7 @@ def pair_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator
     by_group = tuple(sorted(estimates, key=lambda e: order.index(e.group)))
     name, unit = f"{_name(shown, quantity, domain)}-differences", quantity.difference_unit
     line, marks = f"{INTERVAL} of this pair alone", ("filled: holds after correction",)
-    heading = _differences_of(shown, domain, quantity)
-    yield Forest(name, heading, unit, by_group, "", test=HOLDS, line=line, marks=marks)
+    yield Forest(name, _differences_of(shown, domain, quantity), unit, by_group, "", test=HOLDS, line=line, marks=marks)
     if len(every) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest of {len(every):,} differences.", "note")
 

@@ -16,8 +16,6 @@ from holisticbias_eval.models.loading.tokenizers import context_length, tokenize
 from holisticbias_eval.models.sequences import bounds
 
 _BATCH = 8192
-_SPACES = ("\u0120", "\u2581")
-"""A space as a token, in vocabularies of bytes and of SentencePiece."""
 _LEAST = 4
 """The fewest tokens of a window: below it a text is not cut further."""
 
@@ -104,7 +102,8 @@ class TextEncoder:
             self._fast.no_padding()
             self._fast.no_truncation()
             self._fast.post_processor = None  # some take spaces out of the places of tokens
-            self._spaces = [i for i in map(self._fast.token_to_id, _SPACES) if i is not None]
+            # a space as a token, in vocabularies of bytes and of SentencePiece
+            self._spaces = [i for i in map(self._fast.token_to_id, ("\u0120", "\u2581")) if i is not None]
 
     def encode(
         self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False
