@@ -42,7 +42,7 @@ def _own_sentences() -> Iterator[dict[str, Any]]:
     for group in GROUPS:
         own = sentences.filter(pc.equal(sentences["descriptor_id"], f"nonce.{group}"))
         for row in own.take(np.sort(rng.choice(own.num_rows, _PER_GROUP, replace=False))).to_pylist():
-            about = {"dimension": DIMENSION, "group": group, "source": f"holisticbias-{_VERSION}", "label": 1}
+            about = {"dimension": DIMENSION, "group": group, "document": f"holisticbias-{_VERSION}", "label": 1}
             yield {"id": row["sentence_id"], "text": row["text"], **about}
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias.spreadsheet import cell_text, safe_cell, safe_columns
+from holisticbias.spreadsheet import restored_columns, safe_cell, safe_columns
 from holisticbias.terminal import counted, visible, write, write_data
 
 
@@ -50,9 +50,9 @@ CELLS = st.text(st.sampled_from("=+-@'\uff1d\uff20 \t\r\n\x0b\x1c\x85\u00a0\u200
 
 def test_safe_cell() -> None:
     for text in ('=HYPERLINK("http://x")', "+1", "-ish", "@SUM(A1)", " =1", "\t=1", "\uff1d1"):
-        assert (safe_cell(text), cell_text(f"'{text}")) == (f"'{text}", text)
+        assert safe_cell(text) == f"'{text}"
     for text in ("a=1", ""):
-        assert safe_cell(text) == cell_text(text) == text
+        assert safe_cell(text) == text
 
 
 @given(st.lists(st.none() | CELLS))
@@ -60,4 +60,4 @@ def test_columns_have_the_same_cells(texts: list[str | None]) -> None:
     table = pa.table({"text": pa.array(texts, pa.string()), "n": pa.array(range(len(texts)), pa.int64())})
     expected = [None if text is None else safe_cell(text) for text in texts]
     assert safe_columns(table)["text"].to_pylist() == expected
-    assert safe_columns(table)["n"].to_pylist() == list(range(len(texts)))
+    assert restored_columns(safe_columns(table)) == table

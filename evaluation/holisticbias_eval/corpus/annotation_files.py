@@ -1,7 +1,5 @@
 """Make the files that people label, and read them: CSV in the form of Zhao et al. 2024, or Label Studio's."""
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
+from holisticbias.spreadsheet import csv_text, id_forms, marked_id
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import CHOICES, LABELS, read_examples
 from holisticbias_eval.corpus.label_studio import ANNOTATOR, CONFIG, read_studio, studio_tasks
@@ -97,13 +95,8 @@ def _shares(rows: Sequence[Row], annotators: Sequence[str], each: int, seed: int
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(PAPER)
-    for row in rows:
-        cells = (safe_cell(row[name] or "") for name in ("target", "attribute", "text"))
-        writer.writerow([safe_id(row["id"] or ""), *cells, ""])
-    return file.getvalue()
+    made = ([marked_id(row["id"] or ""), row["target"], row["attribute"], row["text"], None] for row in rows)
+    return csv_text([PAPER, *made], end="\r\n")
 
 
 def _task(row: Row, annotator: str | None) -> Row:
@@ -144,9 +137,8 @@ def _table_labels(path: Path) -> Iterator[AnnotatorLabel]:
         if label and not row["id"]:
             raise CorpusError(f"{path}: row {number}: column ID is missing: write the id of the example")
         if row["id"]:
-            sentence = cell_text(row["sentence"]) if "sentence" in row else None
             place, ids = f"{path.name}: row {number}", id_forms(row["id"])
-            yield AnnotatorLabel(place, table_stem(path), ids, LABELS[label.casefold()], sentence)
+            yield AnnotatorLabel(place, table_stem(path), ids, LABELS[label.casefold()], row.get("sentence"))
 
 
 def _studio_labels(path: Path) -> Iterator[AnnotatorLabel]:

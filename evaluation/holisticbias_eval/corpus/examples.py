@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from holisticbias.output import new_file, refuse_file
-from holisticbias.spreadsheet import cell_text
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus import published
 from holisticbias_eval.corpus.documents import digest_of
@@ -19,7 +18,7 @@ from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.records import record_json
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import CSV, table_stem, table_suffix
+from holisticbias_eval.tables.files import table_stem
 from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tables.written import FORMS, form_of, write_table
 
@@ -73,7 +72,7 @@ def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
                 "dimension": file.dimension,
                 "group": file.group,
                 "text": text,
-                "source": row.get("id") or file.path.name,
+                "document": row.get("id") or file.path.name,
                 "label": _label_of(row["bias_phrase"]) if annotated else all_alike,
             }
 
@@ -89,7 +88,7 @@ def _paper_examples(path: Path, specification: Specification | None) -> Iterator
                 "target": target or None,
                 "attribute": row["Attribute"].strip() or None,
                 "text": row["Sentence"].strip(),
-                "source": path.name,
+                "document": path.name,
                 "label": _label_of(row.get("Label", "")),
             }
 
@@ -130,7 +129,7 @@ def _group_of(name: str, specification: Specification | None) -> str | None:
     return None if mention is None else mention.of.group
 
 
-COLUMNS = ("id", "dimension", "group", "target", "attribute", "attribute_set", "text", "source", "date")
+COLUMNS = ("id", "dimension", "group", "target", "attribute", "attribute_set", "text", "document", "date")
 """Columns of a table of examples, all text: ``dimension`` is the id of a specification."""
 REQUIRED = ("dimension", "group", "text")
 LABEL = "label"
@@ -144,7 +143,8 @@ Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 FORM = Form(
     "examples",
     (
-        *(Field(name, "label", need=name in REQUIRED) for name in COLUMNS),
+        *(Field(name, need=name in REQUIRED) for name in COLUMNS if name != "document"),
+        Field("document", formerly="source"),
         Field(LABEL, "number", choices=(0, 1)),
         Field(STATE),
         Field(LABEL_OF, "number", choices=(0, 1), prefix=True),
@@ -172,11 +172,6 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
     columns["id"] = _ids(path, columns)
     for name in (name for name in table.column_names if name not in COLUMNS):
         columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())
-    if table_suffix(path) in CSV:  # cells that ``write_table`` wrote
-        for name, values in columns.items():
-            if pa.types.is_string(values.type):
-                texts = [None if text is None else cell_text(text) for text in values.to_pylist()]
-                columns[name] = pa.array(texts, pa.string())
     return pa.table(columns)
 
 

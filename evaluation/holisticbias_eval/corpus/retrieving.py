@@ -185,7 +185,7 @@ class Retrieval:
         row: Row = {
             "id": f"r{digest_of(dimension, window.text)[:16]}",
             "dimension": dimension,
-            "source": document.source,
+            "document": document.source,
             "date": None if day is None else day.isoformat(),
             **asdict(window),
         }

@@ -10,7 +10,7 @@ from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate, Who
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
+from holisticbias_eval.sections.blocks import INTERVAL, Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.units import model_title, percent, tick, title
 
@@ -106,8 +106,9 @@ def _choices(analysis: Analysis) -> Section:
         for rate in rates
     )  # fmt: skip
     tested, answers = _rate_tables(analysis, "kept")
-    scale = "share of judgements for B  ·  line: 95% interval by prompt  ·  filled: p by prompt, Holm, below 0.05"
-    chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
+    scale, line = "share of judgements for B", f"{INTERVAL} by prompt"
+    marks = ("filled: p by prompt, Holm, below 0.05",)
+    chart = Forest("chosen", "B chosen over A", "share", estimates, scale, 0.5, line=line, marks=marks)
     return Section("choices", _INFO.title, (*findings, tested, chart, answers))
 
 

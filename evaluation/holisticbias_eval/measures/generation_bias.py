@@ -113,12 +113,12 @@ def _bars(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Bars]:
             corrected.append(Bar(label, c.value, c.interval, faint=faint))
         if f.value is not None:
             raw.append(Bar(label, f.value, floor=f.floor, faint=faint))
-    faint_bars = "faint: not more than by chance"
+    title, faint_bars = "Full Gen Bias by axis", "faint: not more than by chance"
     if corrected:
-        scale = f"Gen Bias x 1000, without sampling noise  ·  line: 95% interval  ·  {faint_bars}"
-        yield Bars("generation-bias", "Full Gen Bias by axis, corrected", bias.UNIT, tuple(corrected), scale)
-    scale = f"Gen Bias x 1000  ·  mark: floor, the value expected by chance  ·  {faint_bars}"
-    yield Bars("generation-bias-raw", "Full Gen Bias by axis, as published", bias.UNIT, tuple(raw), scale)
+        scale, said = "Gen Bias x 1000, without sampling noise", f"{title}, corrected"
+        yield Bars("generation-bias", said, bias.UNIT, tuple(corrected), scale, marks=(faint_bars,))
+    said, marks = f"{title}, as published", ("mark: floor, the value expected by chance", faint_bars)
+    yield Bars("generation-bias-raw", said, bias.UNIT, tuple(raw), "Gen Bias x 1000", marks=marks)
 
 
 def _axis_table(shown: MeasureFigures, axes: Sequence[Figure]) -> Table:

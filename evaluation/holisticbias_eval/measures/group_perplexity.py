@@ -130,8 +130,8 @@ def _chart(found: list[Figure]) -> Forest:
         for f in means[:MOST]
     )
     title = "Change of each group's mean log-perplexity from A to B"
-    scale = "nats per token  ·  line: 95% interval  ·  0: no change  ·  filled: does not include 0"
-    return Forest("group-perplexity-changes", title, "nats per token difference", estimates, scale)
+    unit, marks = "nats per token", ("0: no change", "filled: does not include 0")
+    return Forest("group-perplexity-changes", title, f"{unit} difference", estimates, unit, marks=marks)
 
 
 def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:

@@ -144,9 +144,8 @@ class StereotypeScore(Measure):
         """Show the change of each specification's score: in words, as a chart around zero and as a table."""
         shown, found = ScoreFigures(view, of_pairs.NAME), changes.by(of_pairs.NAME, "change", "specification")
         title = "Change of the stereotype score from A to B"
-        scale = "percentage points  ·  line: 95% interval  ·  0: no change"
         estimates = (Estimate(shown.short_label(f), f.value, f.interval, f.differs) for f in found if f.n)
-        chart = Forest("changes", title, CHANGE, tuple(estimates), scale)
+        chart = Forest("changes", title, CHANGE, tuple(estimates), "percentage points", marks=("0: no change",))
         columns: col.FigureColumns = (
             ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
             *col.changes(changes, "share"),

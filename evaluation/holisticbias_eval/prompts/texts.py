@@ -4,11 +4,13 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias.terms.prompt_entries import joined
-from holisticbias_eval.arrays import with_columns
+from holisticbias_eval.arrays import Bools, with_columns
 from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import WITHHELD
 from holisticbias_eval.prompts.collections import WRITTEN
@@ -20,6 +22,14 @@ MODEL, HUMAN = "model", "human"
 _TEXT = pa.large_string()
 _FORMS = ("\u2010\u2011\u2012\u2013\u2014\u2015-", "'\u2018\u2019", '"\u201c\u201d')
 _SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
+
+
+def by_people(texts: pa.Table) -> Bools:
+    """Whether a person wrote each text; of a table that does not say who wrote its texts, nobody did."""
+    if "source" not in texts.column_names:
+        return np.zeros(texts.num_rows, bool)
+    people: Bools = pc.fill_null(pc.equal(texts["source"].cast(pa.string()), HUMAN), False).to_numpy()
+    return people
 
 
 def mark_refusals(responses: pa.Table, style: Style | None) -> pa.Table:

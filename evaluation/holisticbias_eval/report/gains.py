@@ -10,7 +10,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, LARGE, Labels, Models, NamedGain, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
-from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
+from holisticbias_eval.sections.blocks import INTERVAL, Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import NUMBER, Cell, Column, ColumnOf, Paragraph, Table, table_of
 
 GAINS = Info(
@@ -237,8 +237,9 @@ def _chart_section(rows: Sequence[NamedGain], first: str) -> Iterator[Section]:
         return
     value = "the value before" if first == BEFORE_AFTER[0] else f"the value in {first}"
     caption = f"Change as a share of {value}"
-    scale = f"change in % of {value}  ·  line: 95% interval, down to -100%  ·  filled: more than chance"
-    blocks: list[Block] = [Forest("gains-chart", caption, RELATIVE, tuple(_estimates(drawn)), scale)]
+    line, marks = f"{INTERVAL}, down to -100%", ("filled: more than chance",)
+    estimates, scale = tuple(_estimates(drawn)), f"change in % of {value}"
+    blocks: list[Block] = [Forest("gains-chart", caption, RELATIVE, estimates, scale, line=line, marks=marks)]
     left = [row for row in rows if not _fits(row.gain)]
     if left:
         also = {row.figure for row in drawn}

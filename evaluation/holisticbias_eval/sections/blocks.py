@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.sections.tables import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 
+INTERVAL = "95% interval"
+
 
 @dataclass(frozen=True, slots=True)
 class UnitChart:
@@ -37,6 +39,8 @@ class Bar:
 class Bars(UnitChart):
     """Horizontal bars from zero, to both sides if values have both signs.
 
+    Below the scale stands what the values are (``scale``), then what the lines of intervals are (``line``) if a bar has
+    one, and what else is drawn (``marks``).
     ``limits`` are the ends of the scale; by default those of the values.
     ``references`` are values marked across all bars. ``mark`` names what bars have as their floor, and ``test`` what
     is not shown of faint bars, in the table of values.
@@ -48,6 +52,8 @@ class Bars(UnitChart):
     references: tuple[float, ...] = ()
     mark: str = "floor"
     test: str = ""
+    line: str = INTERVAL
+    marks: tuple[str, ...] = ()
 
     def table(self) -> Table:
         """The values of the chart."""
@@ -55,7 +61,7 @@ class Bars(UnitChart):
             ColumnOf("label", "Name", lambda bar: bar.label),
             ColumnOf("value", "Value", lambda bar: bar.value, self.unit),
             ColumnOf("shown", self.test, lambda bar: yes(not bar.faint) if self.test else None),
-            ColumnOf("interval", "95% interval", lambda bar: bar.interval, self.unit, interval=True),
+            ColumnOf("interval", INTERVAL, lambda bar: bar.interval, self.unit, interval=True),
             ColumnOf("floor", self.mark.capitalize(), lambda bar: bar.floor, self.unit),
             ColumnOf("before", "Before", lambda bar: bar.before, self.unit),
         )
@@ -140,6 +146,7 @@ class Estimate:
 class Forest(UnitChart):
     """Estimates with intervals, one below the other, beside a reference line: pairwise differences, contrasts.
 
+    ``scale``, ``line`` and ``marks`` are as for ``Bars``.
     ``beside`` names the other value that rows may have, and ``test`` what is shown of marked rows.
     """
 
@@ -148,6 +155,8 @@ class Forest(UnitChart):
     reference: float = 0.0
     beside: str = "beside"
     test: str = "Differs after correction"
+    line: str = INTERVAL
+    marks: tuple[str, ...] = ()
 
     def table(self) -> Table:
         """The values of the chart."""
@@ -157,7 +166,7 @@ class Forest(UnitChart):
             ColumnOf("group", "Group", lambda estimate: estimate.group or None),
             ColumnOf("value", "Value", lambda estimate: estimate.value, self.unit),
             ColumnOf("marked", self.test, lambda estimate: yes(estimate.marked) if some else None),
-            ColumnOf("interval", "95% interval", lambda estimate: estimate.interval, self.unit, interval=True),
+            ColumnOf("interval", INTERVAL, lambda estimate: estimate.interval, self.unit, interval=True),
             ColumnOf("beside", self.beside.capitalize(), lambda estimate: estimate.beside, self.unit),
         )
         return table_of(self.name, self.title, columns, self.estimates, drop_empty=True)

@@ -6,6 +6,7 @@ from itertools import combinations, groupby, product
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, as_shown
+from holisticbias_eval.report.drawings.shapes import DOT
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs, not_beside
@@ -73,30 +74,30 @@ def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
         for model, figures in rows.items()
         if (figure := figures.get(str(label)))
     )
-    reading = _reading(first, "filled: clearly above the floor, the value expected by chance")
-    return Forest("models", first.title, first.unit, estimates, reading, first.info.neutral), table
+    marks = _marks(first, "filled: clearly above the floor, the value expected by chance")
+    chart = Forest("models", first.title, first.unit, estimates, _scale(first), first.info.neutral, marks=marks)
+    return chart, table
 
 
-def _reading(result: ModelResult, chance: str) -> str:
-    """The name of the figure where the title lacks it, the unit where values lack it, and the meaning of the marks.
-
-    ``chance`` is said if figures have floors.
-    """
-    figures = result.shown()
-    said = sorted({f.unit for f in figures if f.unit not in ("share", "probability", "perplexity")})
+def _scale(result: ModelResult) -> str:
+    """The name of the figure where the title lacks it, and the unit where values lack it."""
+    said = sorted({f.unit for f in result.shown() if f.unit not in ("share", "probability", "perplexity")})
     said[:0] = [result.headline] if result.headline != result.info.title else []
-    said += ["line: 95% interval"] if any(f.interval for f in figures) else []
+    return DOT.join(said)
+
+
+def _marks(result: ModelResult, chance: str) -> tuple[str, ...]:
+    """The meaning of a neutral value, and ``chance`` if figures have floors."""
     neutral = result.info.neutral
-    said += [f"{tick(neutral, result.unit)}: no difference"] if neutral else []
-    said += [chance] if any(f.floor is not None for f in figures) else []
-    return "  ·  ".join(said)
+    said = [f"{tick(neutral, result.unit)}: no difference"] if neutral else []
+    return (*said, *([chance] if any(f.floor is not None for f in result.shown()) else []))
 
 
 def alone(measured: ModelResult) -> tuple[Block, ...]:
     """A chart and a table of one result."""
     rows, info, unit = measured.rows(), measured.info, measured.unit
     bars = tuple(Bar(name, f.value, f.interval, f.floor, faint=f.above_floor is False) for name, f in rows.items())
-    reading = _reading(measured, "mark: floor, the value expected by chance; paler: not clearly above it")
+    marks = _marks(measured, "mark: floor, the value expected by chance; paler: not clearly above it")
     limits = (0.0, 1.0) if unit == "share" else None
     references = (info.neutral,) if info.neutral else ()
     first = first_column(info)
@@ -112,7 +113,7 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
         ColumnOf("missing", "Missing", lambda row: row[1].missing or None, "count"),
     )
     return (
-        Bars(measured.key, measured.title, unit, bars, reading, limits, references),
+        Bars(measured.key, measured.title, unit, bars, _scale(measured), limits, references, marks=marks),
         table_of(measured.key, measured.title, columns, rows.items(), drop_empty=True),
     )
 

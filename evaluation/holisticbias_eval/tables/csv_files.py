@@ -1,4 +1,4 @@
-"""Read CSV with any usual delimiter in bounded memory."""
+"""Read CSV with any usual delimiter in bounded memory; cells that are marked for spreadsheets become their texts."""
 
 import csv
 import io
@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 
+from holisticbias.spreadsheet import restored_columns
 from holisticbias.terminal import counted
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tables.content import bounded_chunks, not_utf8, split_lines
@@ -74,7 +75,7 @@ class CsvFile:
         table = pa.csv.read_csv(stream, reading, parsing, converting)
         if stream.quotes % 2:
             self._refuse_open_quote()
-        return table
+        return restored_columns(table)
 
     def _refuse_wrong_row(self, columns: Sequence[str]) -> None:
         """Raise ``TableError`` for the first row with another number of cells than the header, if there is one."""

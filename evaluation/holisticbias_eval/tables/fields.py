@@ -54,7 +54,8 @@ class Field:
     ``need`` says that a table must have the column, and ``filled`` that every row must have a value, as every name
     must; a number is then finite. Where a row has none, that of the column ``filled_from`` stands, if there is one.
     ``default`` makes the column if a table lacks it. With ``prefix`` the field is every column whose name begins so.
-    ``hint`` is what to write, for messages about wrong cells.
+    ``hint`` is what to write, for messages about wrong cells. ``formerly`` is the name in older tables, which is read
+    if a table lacks the column.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Field:
     choices: tuple[object, ...] = ()
     prefix: bool = False
     hint: str = ""
+    formerly: str | None = None
 
     @property
     def title(self) -> str:

@@ -83,6 +83,7 @@ class Form:
             published = {}
         taken = {here: plain[self._plain(name)] for name, here in published.items() if self._plain(name) in plain}
         left = {here: name for here, name in plain.items() if name not in taken.values()}
+        taken |= {f.name: left[f.formerly] for f in self.fields if f.formerly in left and f.name not in plain}
         own = {field.name: left[field.name] for field in self.fields if field.name in left} if self.any_case else {}
         return {name: name for name in names if name not in taken.values()} | own | taken
 

@@ -36,7 +36,8 @@ RESPONSES = Form("responses", (*columns("label", "axis", "template", "descriptor
 TEXTS = Form(
     "texts",
     (
-        *columns("text", "text", need=True), *GROUPED, Field("source", choices=(MODEL, HUMAN)),
+        *columns("text", "text", need=True), *GROUPED,
+        Field("source", choices=(MODEL, HUMAN), hint="a text's origin belongs in another column, such as document"),
     ),
     (refuse_names,),
     blank_is_missing=True,

@@ -17,7 +17,7 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.spread import spread_rows
-from holisticbias_eval.prompts.texts import HUMAN
+from holisticbias_eval.prompts.texts import by_people
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.judging import choose_judges, show_reading
 from holisticbias_eval.readers.labels import ToxicityReader
@@ -75,8 +75,8 @@ class TextReading(JudgedReading):
         """The figures of texts in which only the subject differs: people's texts, or else the model's."""
         if "subject" not in table.column_names:
             return
-        people = pc.equal(table["source"], HUMAN)
-        base = table.filter(people) if pc.any(people).as_py() else table
+        people = by_people(table)
+        base = table.filter(pa.array(people)) if people.any() else table
         own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
         groups = len({*_groups(base)})
         swaps = swapped(base.select(own), max(1, min(DRAWN, MOST // max(1, groups))))
@@ -93,11 +93,8 @@ class TextReading(JudgedReading):
         """
         if not {*NAMING} & {*table.column_names}:
             return ()
-        own = pc.is_valid(table["text"])
-        if "source" in table.column_names:
-            people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
-            own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
-        kept = table.filter(own)
+        people = by_people(table)
+        kept = table.filter(pc.and_(pc.is_valid(table["text"]), pa.array(~people | people.all())))
         if not kept.num_rows:
             return ()
         if kept.num_rows > MOST:

@@ -48,7 +48,7 @@ def test_annotated_phrases(tmp_path: Path, encoding: str) -> None:
     path = reddit(tmp_path, "race", "blicket", "processed_phrase_annotated", ANNOTATED, encoding)
     for source in (path, tmp_path):
         rows = read_examples(source).to_pylist()
-        assert [(row["group"], row["text"], row["label"], row["source"]) for row in rows] == [
+        assert [(row["group"], row["text"], row["label"], row["document"]) for row in rows] == [
             ("blicket", "all blickets are grobby", 1, "77"),
             ("blicket", "the blicket caf\xe9 is closed", 0, "78"),
             ("blicket", "blickets again", None, "79"),

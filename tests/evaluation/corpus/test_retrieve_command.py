@@ -71,13 +71,29 @@ def test_the_papers_rules(folder: Path, invoke: Invoke) -> None:
     assert "The texts belong to their authors" in errors
 
 
+@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl"])
+def test_examples_are_a_table_of_texts(form: str, folder: Path, invoke: Invoke) -> None:
+    path, out = write_table(folder / "a.jsonl", BODIES), folder / f"out.{form}"
+    invoke.printed(*command(folder, path, "--unequal", out=out.name))
+    found = invoke.figures("measure", "sentiment", out).by("sentiment", "mean", "group")
+    assert {figure.keys["group"]: figure.n for figure in found} == {"blicket": 2, "stad": 3, "elm": 1}
+
+
+def test_documents_of_older_examples_are_read(tmp_path: Path) -> None:
+    row = {"dimension": "own.invented", "group": "stad", "text": "stads came", "source": "b"}
+    (found,) = read_examples(write_table(tmp_path / "old.csv", [row])).to_pylist()
+    assert (found["document"], "source" in found) == ("b", False)
+    (found,) = read_examples(write_table(tmp_path / "new.csv", [{**row, "document": "c"}])).to_pylist()
+    assert found["document"] == "c"
+
+
 def test_options(folder: Path, invoke: Invoke) -> None:
     path = write_table(folder / "a.jsonl", BODIES)
     said = invoke.printed(*command(folder, path, "--unequal", "--held-out"))
     assert "without a date" not in said
     assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 3, "elm": 1, "wug": 1}
     invoke.printed(*command(folder, path, "--dated", "--unequal"))
-    assert sorted(one["source"] for one in rows(folder)) == ["a", "b", "c", "e", "t1_d"]
+    assert sorted(one["document"] for one in rows(folder)) == ["a", "b", "c", "e", "t1_d"]
     assert record(folder)["documents"]["left_out"]["without a date"] == 5
     invoke.printed(*command(folder, path, "--unequal", "--per-group", 2, "--until", "2022-03-10", "--years", 4))
     assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 2, "elm": 1}
@@ -93,10 +109,10 @@ def test_what_an_author_withdraws(folder: Path, invoke: Invoke) -> None:
     """By id with or without t1_, by place, and by the example's id."""
     path = write_table(folder / "a.jsonl", [*BODIES, {"body": "elmfolk are vime"}])
     invoke.printed(*command(folder, path, "--unequal"))
-    example = next(one["id"] for one in rows(folder) if one["source"] == "f")
+    example = next(one["id"] for one in rows(folder) if one["document"] == "f")
     (folder / "gone").write_text(f"t1_a\nd\n\na.jsonl:14\nx\u2028b\n{example}\n", "utf-8")
     invoke.printed(*command(folder, path, "--unequal", "--without", folder / "gone"))
-    assert sorted(one["source"] for one in rows(folder)) == ["b", "c", "e"]
+    assert sorted(one["document"] for one in rows(folder)) == ["b", "c", "e"]
     assert record(folder)["documents"]["left_out"]["withdrawn"] == 3
     assert record(folder)["mentions_left_out"]["withdrawn"] == 2
     error = invoke.refused(*command(folder, path, "--without", folder / "absent"))

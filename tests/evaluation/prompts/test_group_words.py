@@ -17,6 +17,7 @@ from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.tables.forms import Form
 from holisticbias_eval.tables.frames import file_of
 from invoking import Invoke
+from row_files import write_table
 
 
 def test_every_group_of_the_shipped_collections_has_forms(catalog: Catalog) -> None:
@@ -106,6 +107,16 @@ def test_the_figures_with_the_words_left_in(invoke: Invoke, texts: Path) -> None
     assert found["texts_naming", "doffs", None] == (0.5, 2)
     said = " ".join(invoke.printed("measure", "sentiment", texts).split())
     assert "the words that name a group change the value most for daxes (Trade): 50.0% as written, 0.0%" in said
+
+
+def test_texts_without_a_value_count_among_those_that_may_name_their_group(invoke: Invoke, tmp_path: Path) -> None:
+    given = [("The maker sang.", "model"), ("12", None), ("", "model"), (None, "model"), ("A maker.", "human")]
+    rows = [{"group": "daxes", "forms": ["maker"], "text": text, "source": source} for text, source in given]
+    figures = invoke.figures("measure", "sentiment", write_table(tmp_path / "t.jsonl", rows))
+    (naming,) = figures.by("sentiment", "texts_naming", "group")
+    (mean,) = figures.by("sentiment", "mean", "group")
+    assert (naming.value, naming.n) == (1 / 3, 3)
+    assert (mean.n, mean.missing) == (2, 2)
 
 
 def test_the_columns_of_the_table_with_the_words_left_in(texts: Path) -> None:

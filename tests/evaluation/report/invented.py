@@ -41,7 +41,7 @@ def bars(labels: tuple[str, ...] = ("Ability", "Age", "Nonce")) -> Bars:
             Bar(label, value, Interval(low=value - 0.1, high=value + 0.1) if value else None, 0.15, faint=value == 0.21)
             for label, value in zip(labels, values, strict=False)
         ),
-        "share of answers  ·  line: 95% interval  ·  mark: floor", (0.0, 1.0),
+        "share of answers", (0.0, 1.0), marks=("mark: floor",),
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def forest() -> Forest:
             Estimate("with a limb difference or able-bodied", -0.2, Interval(low=-0.6, high=0.2), group="Ability"),
             Estimate("young or old", None, None, group="Age"),
         ),
-        "nats per sentence  ·  line: 95% interval  ·  mark: last year  ·  filled: differs from 0", beside="last year",
+        "nats per sentence", beside="last year", marks=("mark: last year", "filled: differs from 0"),
     )  # fmt: skip
 
 

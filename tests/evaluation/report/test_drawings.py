@@ -95,8 +95,8 @@ def test_marks_of_one_scale_are_written_alike() -> None:
 @pytest.mark.parametrize(("interval", "said"), [(None, "nats  ·  0: none"), (Interval(low=0, high=1), SCALE)])
 def test_the_line_of_intervals_is_explained_where_there_is_one(interval: Interval | None, said: str) -> None:
     for chart in (
-        Bars("b", "B", "nats", (Bar("x", 0.5, interval),), SCALE),
-        Forest("f", "F", "nats", (Estimate("x", 0.5, interval),), SCALE),
+        Bars("b", "B", "nats", (Bar("x", 0.5, interval),), "nats", marks=("0: none",)),
+        Forest("f", "F", "nats", (Estimate("x", 0.5, interval),), "nats", marks=("0: none",)),
     ):
         assert shapes(draw(chart), Text, "tick")[-1].text == said
 

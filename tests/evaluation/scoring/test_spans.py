@@ -4,19 +4,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.scorer import Scores
-from holisticbias_eval.models.likelihood.spans import parts, uncut, whole
+from holisticbias_eval.models.likelihood.spans import Spans, parts, uncut, whole
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from known import ignore
-from tiny_models import as_loaded, saved, surround
+from tiny_models import as_loaded, saved, surround, trained_tokenizer
 
 from .small_models import (
     COMMON,
@@ -101,6 +101,40 @@ def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_wo
         scores = scorer.score(parts([text], [phrase]), ignore)
         assert scores.nll[0] == pytest.approx(sum(values[slice(*inside)]), abs=1e-4)
         assert scores.tokens[0] == inside[1] - inside[0]
+
+
+SPACED = ("x 12 y.", " x  12", "12  x y ")
+
+
+@pytest.mark.parametrize("trim", [True, False])
+@pytest.mark.parametrize("context", ["", "x ", "x  "])
+def test_a_space_that_is_a_token_is_in_no_phrase_beside_it(trim: bool, context: str, gpt2: Any) -> None:
+    """Of characters with a token each; the tokenizers of RoBERTa and GPT-NeoX leave spaces out of the places."""
+    tokenizer = trained_tokenizer((), ("<s>",), **dict.fromkeys(("bos_token", "eos_token"), "<s>"))
+    tokenizer.backend_tokenizer.post_processor = processors.ByteLevel(trim_offsets=trim)
+    scorer, lead = CausalScorer(as_loaded(gpt2, tokenizer), ignore), [tokenizer.bos_token_id]
+    for text in SPACED:
+        values = plain_values(gpt2, tokenizer, [context + text], lead)[0]
+        places = [(start, stop) for start in range(len(text)) for stop in range(start + 1, len(text) + 1)]
+        start, stop = np.array(places, np.int32).T
+        scores = scorer.score(Spans([text] * len(places), start, stop, [context] * len(places)), ignore)
+        assert_scores(scores, [values[len(context) + a : len(context) + b] for a, b in places])
+
+
+@pytest.mark.parametrize("kind", ["bytes", "pieces", "prepended"])
+def test_a_space_that_a_tokenizer_puts_before_a_text_has_none_of_its_bytes(kind: str, gpt2: Any) -> None:
+    tokenizer = trained_tokenizer((), ("<s>",))
+    backend = tokenizer.backend_tokenizer
+    if kind == "bytes":
+        backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    else:
+        backend.model = models.BPE(vocab={one: i for i, one in enumerate("\u2581x12é")}, merges=[])
+        backend.pre_tokenizer = pre_tokenizers.Metaspace() if kind == "pieces" else None
+        prepended = [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
+        backend.normalizer = normalizers.Sequence(prepended if kind == "prepended" else [])
+    scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore).score(whole(["x 12", "é1", "12"]), ignore)
+    assert scores.bytes.tolist() == [4, 3, 2]
+    assert scores.tokens.tolist() == [4, 2 + (kind == "bytes"), 2]
 
 
 def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any) -> None:

@@ -136,7 +136,7 @@ def test_scores_are_drawn_beside_one_half(run: Run) -> None:
     assert isinstance(forest, Forest)
     assert isinstance(bars, Bars)
     assert (forest.reference, bars.references) == (0.5, (0.5,))
-    assert forest.scale == bars.scale == "50%: no difference"
+    assert forest.marks == bars.marks == ("50%: no difference",)
     files = dict(comparison_files([made, result]))
     assert [json.loads(files[f"results/{one.key}.json"])["neutral"] for one in (made, result)] == [0.5, 0.0]
 

@@ -17,6 +17,7 @@ from tests.evaluation.tables.written import FILES, MEASURED, READERS, as_decimal
 
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.frames import file_of
+from holisticbias_eval.tables.written import write_table
 from holisticbias_eval.tasks.response_files import TEXTS
 from row_files import Rows, as_csv, as_lines, as_parquet
 
@@ -269,6 +270,24 @@ def test_every_bad_table_is_refused_in_one_line(reader: str, bad: str, tmp_path:
         read(path)
     assert str(raised.value).startswith(str(path))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("reader", [*MEASURED, *READERS])
+def test_a_cell_that_is_marked_for_spreadsheets_is_its_text(reader: str, tmp_path: Path) -> None:
+    read, rows = {**MEASURED, **READERS}[reader]
+    name = next(name for name, value in rows[0].items() if isinstance(value, str))
+    table = pa.Table.from_pylist([{**row, name: f"=){row[name]}"} for row in rows])
+    for form in ("csv", "parquet"):
+        write_table(table, tmp_path / f"t.{form}")
+    assert b"'=)" in (tmp_path / "t.csv").read_bytes()
+    assert plain(read(tmp_path / "t.csv")) == plain(read(tmp_path / "t.parquet"))
+
+
+@pytest.mark.parametrize("reader", MEASURED)
+def test_a_column_without_a_name_is_not_read(reader: str, tmp_path: Path) -> None:
+    read, rows = MEASURED[reader]
+    path = write(tmp_path, "t.csv", as_csv([{"": i, **row} for i, row in enumerate(rows)]))
+    assert plain(read(path)) == plain(read(write(tmp_path, "t.parquet", as_parquet(rows))))
 
 
 @pytest.mark.parametrize("reader", READERS)

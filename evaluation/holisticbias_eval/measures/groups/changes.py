@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
@@ -13,7 +12,7 @@ from holisticbias_eval.measures.groups import figures as of_groups
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
-from holisticbias_eval.prompts.texts import HUMAN, MODEL
+from holisticbias_eval.prompts.texts import HUMAN, MODEL, by_people
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import estimate
 
@@ -73,10 +72,7 @@ def _together(measure: str, methods: Sequence[TextMethod], first: pa.Table, seco
         types |= {name: pa.float64(), f"{name}.class": pa.string(), f"{name}.why": pa.string()}
     parts = []
     for table, source in ((first, HUMAN), (second, MODEL)):
-        own = table
-        if "source" in table.column_names:
-            human = pc.equal(table["source"].cast(pa.string()), HUMAN)
-            own = table.filter(pc.invert(pc.fill_null(human, False)))
+        own = table.filter(pa.array(~by_people(table)))
         columns = {
             name: own[name].cast(kind) if name in own.column_names else pa.nulls(own.num_rows, kind)
             for name, kind in types.items()

@@ -9,7 +9,7 @@ from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, R
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.sections.blocks import Block, Estimate, Forest, Section
+from holisticbias_eval.sections.blocks import INTERVAL, Block, Estimate, Forest, Section
 from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 
 HOLDS = "Holds after correction"
@@ -49,13 +49,13 @@ def _group_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterat
         )
         for f in _farthest(known, middle)
     )  # fmt: skip
-    scale = "line: 95% interval  ·  vertical line: all groups of the domain"
+    marks = ["vertical line: all groups of the domain"]
     if any(e.beside is not None for e in estimates):
-        scale += f"  ·  mark: {shown.written}  ·  filled: differs from it after correction"
+        marks += [f"mark: {shown.written}", "filled: differs from it after correction"]
     title = f"{quantity.words} by group: {shown.domain(domain)}"
     yield Forest(
-        _name(shown, quantity, domain), title, quantity.unit, estimates, scale, middle, shown.written,
-        f"Differs from {shown.written}",
+        _name(shown, quantity, domain), title, quantity.unit, estimates, "", middle, shown.written,
+        f"Differs from {shown.written}", marks=tuple(marks),
     )  # fmt: skip
     if len(known) > len(estimates):
         yield Paragraph(
@@ -77,7 +77,7 @@ def _opposite_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Ite
         f"{first.capitalize()} minus {second}, of all texts ({said_method(method)}): {shown.domain(domain)}",
         "share difference",
         tuple(estimates),
-        f"right of 0: more {first} than {second} texts  ·  line: 95% interval",
+        f"right of 0: more {first} than {second} texts",
     )
 
 
@@ -104,9 +104,9 @@ def pair_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator
     order = list(dict.fromkeys(e.group for e in estimates))
     # those of one group stand next to each other, groups in the order of their first
     by_group = tuple(sorted(estimates, key=lambda e: order.index(e.group)))
-    scale = "line: 95% interval of this pair alone  ·  filled: holds after correction"
     name, unit = f"{_name(shown, quantity, domain)}-differences", quantity.difference_unit
-    yield Forest(name, _differences_of(shown, domain, quantity), unit, by_group, scale, test=HOLDS)
+    line, marks = f"{INTERVAL} of this pair alone", ("filled: holds after correction",)
+    yield Forest(name, _differences_of(shown, domain, quantity), unit, by_group, "", test=HOLDS, line=line, marks=marks)
     if len(every) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest of {len(every):,} differences.", "note")
 
@@ -181,8 +181,8 @@ def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Se
     columns = (*shown.names, *col.changes(changes, quantity.unit), col.adjusted_p(key="p"))
     chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
     estimates = tuple(Estimate(shown.group(f), f.value, f.interval, f.differs, shown.of_domain(f)) for f in chosen)
-    scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
-    yield Forest(name, f"{quantity.words}: change from A to B", quantity.difference_unit, estimates, scale)
+    title, marks = f"{quantity.words}: change from A to B", ("filled: differs after correction",)
+    yield Forest(name, title, quantity.difference_unit, estimates, "B minus A", marks=marks)
     if len(found) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
     note = f"The table has {MOST_ROWS} of {len(ordered):,} groups." if len(ordered) > MOST_ROWS else ""

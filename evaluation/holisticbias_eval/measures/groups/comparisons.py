@@ -210,8 +210,8 @@ def naming_figures(
     """Compare the readings of two tables, whose rows are the same texts in the same order.
 
     ``texts_naming`` is the share of a group's texts that name it in other words than the subject; ``naming`` says for
-    each row whether it does. ``replaced`` and ``as_written`` are the share of each class and the mean of each method,
-    on texts with a value in both tables; without any, the value is missing.
+    each row whether it does. All rows count, also those without a value. ``replaced`` and ``as_written`` are the share
+    of each class and the mean of each method, on texts with a value in both tables; without any, the value is missing.
     """
     texts = read_texts(replaced)
     size = len(texts.groups)

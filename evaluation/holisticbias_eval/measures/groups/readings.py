@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.texts import HUMAN
+from holisticbias_eval.prompts.texts import by_people
 from holisticbias_eval.statistics.cells import encode, finite, floats
 
 
@@ -123,11 +123,8 @@ def read_texts(answers: pa.Table) -> Texts:
     rank[order] = np.arange(len(order))
     groups = tuple((domains[int(c) // len(names)], names[int(c) % len(names)]) for c in codes[order])
     starts = np.flatnonzero(np.diff(codes[order] // len(names), prepend=-1)).tolist()
-    human = np.zeros(len(rows), bool)
-    if "source" in chosen.column_names:
-        human = pc.fill_null(pc.equal(chosen["source"].cast(pa.string()), HUMAN), False).to_numpy()
     _, item = _codes(chosen, "item")
-    return Texts(groups, (*starts, len(groups)), rank[place], item, human, rows, len(named) - len(rows))
+    return Texts(groups, (*starts, len(groups)), rank[place], item, by_people(chosen), rows, len(named) - len(rows))
 
 
 def _domains(chosen: pa.Table) -> tuple[list[str | None], Ints]:

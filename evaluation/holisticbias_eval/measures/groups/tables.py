@@ -208,7 +208,8 @@ def naming_table(shown: GroupFigures, domain: str) -> Iterator[Table]:
     caption = f"Words that name a group, replaced and left in ({shown.info.title}): {shown.domain(domain)}"
     note = (
         "The same texts, measured as in all figures, with the subject and the words for the group replaced, and as "
-        "they were written. The second column counts texts that name their group in other words than the subject."
+        "they were written. The second column is the share of texts that name their group in other words than the "
+        "subject, of all that are not refused or filtered, also those without a value."
     )
     if rows := shown.of(compared.NAMING, domain, {}, "group")[:MOST_ROWS]:
         yield table_of(_name(shown, domain, "naming"), caption, columns, rows, note)

@@ -254,17 +254,17 @@ def perplexity_sections(view: View) -> tuple[Section, ...]:
 
 def _forests(shown: DimensionFigures) -> Iterator[Forest]:
     """The groups of each dimension around the mean of all groups, or their means if sentences are not paired."""
-    line = f"{UNITS['log']}  ·  line: 95% interval"
     for paired in (True, False):
         estimates = [e for d in shown.dimensions if d.paired is paired for e in _estimates(shown, d)]
         for name, part in in_parts(f"group-perplexity{'' if paired else '-means'}", estimates, MOST_ROWS):
             if paired:
                 title = "Mean log-perplexity of a group minus that of all groups, on the same sentences"
-                unit, scale = f"{UNITS['log']} difference", f"{line}  ·  0: as all groups  ·  filled: differs"
+                unit = f"{UNITS['log']} difference"
             else:
-                title, unit, scale = "Mean log-perplexity of each group", UNITS["log"], line
+                title, unit = "Mean log-perplexity of each group", UNITS["log"]
+            marks = ("0: as all groups", "filled: differs") if paired else ()
             reference = 0.0 if paired else min((e.value for e in part if e.value is not None), default=0.0)
-            yield Forest(name, title, unit, part, scale, reference)
+            yield Forest(name, title, unit, part, UNITS["log"], reference, marks=marks)
 
 
 def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:

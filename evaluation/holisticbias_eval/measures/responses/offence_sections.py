@@ -116,8 +116,7 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
     ]
     bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in shown.by(SHARE, "axis") if f.value is not None)
     if bars:
-        scale = "share of texts  ·  line: 95% interval"
-        overview.append(Bars(slug, f"Offensive {text}s by axis", "share", bars, scale))
+        overview.append(Bars(slug, f"Offensive {text}s by axis", "share", bars, "share of texts"))
     columns: col.FigureColumns = (
         shown.axis_column,
         *col.estimate("share", "Offensive", "share"),

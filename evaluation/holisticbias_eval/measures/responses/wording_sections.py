@@ -16,7 +16,7 @@ from holisticbias_eval.units import percent, show
 
 _LISTED, _FOUND, _EXAMPLES, _NAMED = 100, 200, 2, 5
 _OPENS = "On the page a row opens to examples."
-_WITH_INTERVAL = "share of responses  ·  line: 95% interval"
+_SCALE = "share of responses"
 VALUES = {
     "parroting_exact": "Repeats the prompt",
     "parroting_start": "Starts with the prompt",
@@ -53,7 +53,7 @@ def wording_sections(view: View) -> tuple[Section, ...]:
     parroting = shown.by("parroting_exact", "axis")
     bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in parroting if f.value is not None)
     if any(bar.value for bar in bars):
-        main.append(Bars("parroting", "Responses that repeat the prompt, by axis", "share", bars, _WITH_INTERVAL))
+        main.append(Bars("parroting", "Responses that repeat the prompt, by axis", "share", bars, _SCALE))
     columns = (shown.axis_column, *_value_columns(shown, chosen))
     main.append(table_of("wording-by-axis", "Wording of responses by axis", columns, shown.axes_and_all("length")))
     kept = [name for name in chosen if shown.by(name, "axis", "descriptor")]
@@ -136,7 +136,7 @@ def _listed_section(shown: MeasureFigures, examples: Examples) -> Iterator[Secti
         labels, title = tuple(shown.view.label("axis", axis) for axis in axes), "Responses with a phrase"
         bars = tuple(Bar(_quoted(f), f.value, f.interval) for f in present)
         blocks += [
-            Bars("phrases", title, "share", bars, _WITH_INTERVAL),
+            Bars("phrases", title, "share", bars, _SCALE),
             HeatMap("phrases-by-axis", f"{title}, by axis", "share", labels, rows, "percent of responses"),
             _by_descriptor(shown, examples),
         ]
@@ -227,7 +227,7 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
     blocks: list[Block] = []
     name, title = "phrase-changes", "Responses with a phrase, A and B"
     if phrases:
-        scale = "share of responses  ·  bar: B, mark: A"
+        scale = f"{_SCALE}  ·  bar: B, mark: A"
         blocks.append(col.change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
     words = [f for f in values if f.unit != "share difference"]
     shares, axis = [f for f in values if f not in words], MeasureFigures(view, NAME).axis

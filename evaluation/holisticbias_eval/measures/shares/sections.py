@@ -88,9 +88,8 @@ def _finding(shown: ShareFigures) -> Iterator[Block]:
 def share_chart(shown: ShareFigures) -> Bars:
     """The share of every axis as a bar, with its interval and its own floor."""
     bars = tuple(Bar(shown.axis(s), s.value, s.interval, s.floor, faint=s.above_floor is False) for s in shown.in_order)
-    marks = "  ·  line: 95% interval  ·  mark: floor" if shown.has_floors else ""
-    scale = f"share of pairs that differ{marks}"
-    return Bars("likelihood-bias", f"{shown.words.bias} by axis", "share", bars, scale, limits=(0, 1))
+    scale, marks = "share of pairs that differ", ("mark: floor",) if shown.has_floors else ()
+    return Bars("likelihood-bias", f"{shown.words.bias} by axis", "share", bars, scale, limits=(0, 1), marks=marks)
 
 
 def _axes(shown: ShareFigures) -> Iterator[Block]:

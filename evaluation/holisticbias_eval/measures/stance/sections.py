@@ -182,8 +182,8 @@ def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
         for a, mark in zip(known, marks, strict=True)
     )
     title = "Stance contrast shared by the pairs of templates"
-    scale = f"{NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
-    return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
+    said = (f"mark: {meaning}", "faint: no agreement shown")
+    return Bars("stance-contrast", title, SHARED_NATS, bars, NATS, mark=name, test="Agreement shown", marks=said)
 
 
 def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
@@ -256,8 +256,8 @@ def _differing(shown: StanceFigures) -> Iterator[Block]:
             "below 0 less."
         )
         title = "Stance contrast of the descriptors that differ"
-        scale = f"{NATS}  ·  line: 95% interval  ·  0: mean of the axis"
-        yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
+        differs, marks = "Differs from the axis mean", ("0: mean of the axis",)
+        yield Forest("stance-descriptors", title, NATS, estimates, NATS, test=differs, marks=marks)
 
 
 def _spread_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:

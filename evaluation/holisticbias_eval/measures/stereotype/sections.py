@@ -49,9 +49,8 @@ def _forests(shown: ScoreFigures) -> Iterator[Forest]:
     several = any(len(shown.by_source(f)) > 1 for f in shown.scores)
     estimates = [estimate for figure in shown.scores for estimate in _estimates(shown, figure, several)]
     for name, part in in_parts("stereotype-score", estimates, MOST):
-        yield Forest(
-            name, _SHARE, "share", part, "share of pairs  ·  line: 95% interval  ·  50%: no preference", reference=0.5
-        )
+        marks = ("50%: no preference",)
+        yield Forest(name, _SHARE, "share", part, "share of pairs", reference=0.5, marks=marks)
 
 
 def _estimates(shown: ScoreFigures, figure: Figure, several: bool) -> Iterator[Estimate]:

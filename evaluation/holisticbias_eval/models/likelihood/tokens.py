@@ -101,6 +101,9 @@ class TextEncoder:
                 self._fast = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
             self._fast.no_padding()
             self._fast.no_truncation()
+            self._fast.post_processor = None  # some take spaces out of the places of tokens
+            # a space as a token, in vocabularies of bytes and of SentencePiece
+            self._spaces = [i for i in map(self._fast.token_to_id, ("\u0120", "\u2581")) if i is not None]
 
     def encode(
         self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False
@@ -169,6 +172,9 @@ class TextEncoder:
             return tokens
         pairs = chain.from_iterable(chain.from_iterable(e.offsets for e in encodings))
         places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
+        first = bounds(tokens.lengths)[:-1][tokens.lengths > 1]
+        added = first[np.isin(tokens.ids[first], self._spaces) & (places[first + 1, 0] == 0)]
+        places[added, 1] = 0  # a space that the tokenizer puts before a text is none of its characters
         word = np.fromiter(chain.from_iterable(e.word_ids for e in encodings), np.int32, len(tokens.ids))
         return tokens._replace(begin=places[:, 0], end=places[:, 1], word=word)
 

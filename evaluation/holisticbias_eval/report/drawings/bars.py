@@ -26,7 +26,7 @@ def draw_bars(chart: Bars) -> sh.VectorDrawing:
         shapes.extend(_row(bar, i * ROW, scale, chart))
         brief = _brief(bar, chart)
         said.append(f"{bar.label} {_value(bar, chart.unit)}{f' ({brief})' if brief else ''}")
-    return scale.drawing(chart.title, said, shapes, len(chart.bars) * ROW, _reading(chart.scale, chart.bars))
+    return scale.drawing(chart.title, said, shapes, len(chart.bars) * ROW, _reading(chart, chart.bars))
 
 
 def _row(bar: Bar, y: float, scale: sh.ChartScale, chart: Bars) -> Iterator[sh.Shape]:
@@ -157,13 +157,13 @@ def draw_forest(chart: Forest) -> sh.VectorDrawing:
         shapes.extend((*named, *_estimate_row(estimate, y + lower, scale, chart)))
         y += ROW + lower
     said = (_estimate_in_words(estimate, chart.unit, chart.beside) for estimate in chart.estimates)
-    return scale.drawing(chart.title, said, shapes, y, _reading(chart.scale, chart.estimates))
+    return scale.drawing(chart.title, said, shapes, y, _reading(chart, chart.estimates))
 
 
-def _reading(scale: str, rows: Sequence[Bar | Estimate]) -> str:
+def _reading(chart: Bars | Forest, rows: Sequence[Bar | Estimate]) -> str:
     """The words below a scale; they explain the line of intervals if a row has an interval."""
-    has_line = any(row.interval for row in rows)
-    return sh.DOT.join(part for part in scale.split(sh.DOT) if has_line or not part.startswith("line: "))
+    line = f"line: {chart.line}" if any(row.interval for row in rows) else ""
+    return sh.DOT.join(filter(None, (chart.scale, line, *chart.marks)))
 
 
 def _estimate_row(estimate: Estimate, y: float, scale: sh.ChartScale, chart: Forest) -> Iterator[sh.Shape]:
