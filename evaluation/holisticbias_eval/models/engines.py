@@ -192,7 +192,7 @@ def _answers_of(model: Scorer | Generator | PairScorer) -> Answers:
         keys = [(name, pa.large_string()) for name in model.keys]
         return 1, keys, [("first", pa.float64()), ("second", pa.float64())]
     if isinstance(model, Scorer):
-        return 3, Spans.FIELDS, Scores.FIELDS
+        return 2, Spans.FIELDS, Scores.FIELDS
     return 1, PromptRequests.FIELDS, Responses.FIELDS
 
 

@@ -119,6 +119,7 @@ def test_a_space_that_is_a_token_is_in_no_phrase_beside_it(trim: bool, context: 
         start, stop = np.array(places, np.int32).T
         scores = scorer.score(Spans([text] * len(places), start, stop, [context] * len(places)), ignore)
         assert_scores(scores, [values[len(context) + a : len(context) + b] for a, b in places])
+    assert ("spaces" in scorer.settings) is trim, "scores in stores are by the tokenizer's own places"
 
 
 @pytest.mark.parametrize("kind", ["bytes", "pieces", "prepended"])

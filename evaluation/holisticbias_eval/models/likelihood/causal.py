@@ -68,7 +68,8 @@ class CausalScorer(Scorer):
         self._encoder = TextEncoder(loaded.tokenizer)
         self._opening = opening or find_opening(loaded.tokenizer)
         _refuse_unknown(loaded, self._opening)
-        settings = {"scorer": "causal", **self._opening.settings, **loaded.settings}
+        spaces = self._encoder.settings(first_is_scored=self._opening.precedes)
+        settings = {"scorer": "causal", **self._opening.settings, **loaded.settings, **spaces}
         identity = loaded.identity.model_copy(update={"dtype": dtype})
         super().__init__(identity, "causal", settings, first_token_scored=self._opening.precedes)
         self._notice = notice

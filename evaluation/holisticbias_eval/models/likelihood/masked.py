@@ -61,7 +61,7 @@ class MaskedScorer(Scorer):
         self._notice = notice
         self._head: str = ""
         self._counts = MaskedInputs(asked=0, run=0)
-        settings = {"scorer": "masked", "pll": variant, **loaded.settings}
+        settings = {"scorer": "masked", "pll": variant, **loaded.settings, **self._encoder.settings()}
         super().__init__(loaded.identity, "masked", settings)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:

@@ -36,7 +36,7 @@ class Seq2SeqScorer(Scorer):
         self._lead = [start, *special_tokens(loaded.tokenizer, "text_target")[0]]
         self._notice = notice
         read = " ".join(map(str, self._lead))
-        settings = {"scorer": "seq2seq", "decoder_reads_first": read, **loaded.settings}
+        settings = {"scorer": "seq2seq", "decoder_reads_first": read, **loaded.settings, **self._encoder.settings()}
         super().__init__(loaded.identity, "seq2seq", settings)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:

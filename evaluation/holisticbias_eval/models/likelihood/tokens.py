@@ -1,6 +1,6 @@
 """Encode texts as token ids, find the tokens of each span, and cut texts that are longer than a model can read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -88,6 +88,14 @@ class _Tokens(NamedTuple):
     word: Int32s | None = None
 
 
+_PUT_SPACES = (b'"Prepend"', b'"prepend_scheme":"always"', b'"prepend_scheme":"first"', b'"add_prefix_space":true')
+
+
+def _written(component: Any) -> bytes:
+    """A part of a tokenizer as JSON; empty without it."""
+    return b"" if component is None else bytes(component.__getstate__())
+
+
 class TextEncoder:
     """Encodes texts with a tokenizer, without padding, truncation and special tokens."""
 
@@ -101,9 +109,21 @@ class TextEncoder:
                 self._fast = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
             self._fast.no_padding()
             self._fast.no_truncation()
+            self._trims = b'"trim_offsets":true' in _written(self._fast.post_processor)
             self._fast.post_processor = None  # some take spaces out of the places of tokens
             # a space as a token, in vocabularies of bytes and of SentencePiece
             self._spaces = [i for i in map(self._fast.token_to_id, ("\u0120", "\u2581")) if i is not None]
+
+    def settings(self, *, first_is_scored: bool = True) -> Mapping[str, str]:
+        """Where spaces count, for a signature; empty unless a tokenizer's own places of tokens would say otherwise.
+
+        Stores have scores by these places, which have no such setting: they stay apart.
+        """
+        if self._fast is None:
+            return {}
+        before = _written(self._fast.normalizer) + _written(self._fast.pre_tokenizer)
+        moved = self._trims or (not first_is_scored and any(put in before for put in _PUT_SPACES))
+        return {"spaces": "apart from the text beside them"} if moved else {}
 
     def encode(
         self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False
