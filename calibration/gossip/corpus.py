@@ -81,7 +81,7 @@ def _example(number: int, before: str, said: GossipSentence) -> dict[str, str | 
         "attribute": said.attribute,
         "attribute_set": said.valence,
         "text": f"{before} {said.text}",
-        "source": GOSSIP,
+        "document": GOSSIP,
         "date": None,
         LABEL: int(said.valence == NEGATIVE),
     }

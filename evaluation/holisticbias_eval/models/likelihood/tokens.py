@@ -115,9 +115,9 @@ class TextEncoder:
             self._spaces = [i for i in map(self._fast.token_to_id, ("\u0120", "\u2581")) if i is not None]
 
     def settings(self, *, first_is_scored: bool = True) -> Mapping[str, str]:
-        """Where spaces count, for a signature; empty unless a tokenizer's own places of tokens would say otherwise.
+        """The rule of spaces, for a signature; empty if the places of tokens that the tokenizer gives say the same.
 
-        Stores have scores by these places, which have no such setting: they stay apart.
+        In stores, scores by those places have no such setting, so that they are not taken for these.
         """
         if self._fast is None:
             return {}
