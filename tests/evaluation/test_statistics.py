@@ -112,6 +112,13 @@ def test_weighted_tests_equal_tests_of_repeated_values(nouns: int, missing: bool
         assert (significant[k], tested[k]) == ((p < 0.05).sum(), (~np.isnan(p)).sum())
 
 
+def test_values_that_are_tied_count_half() -> None:
+    rng = np.random.default_rng(0)
+    alike = np.tile(rng.integers(0, 2, 20).astype(float), (4, 1))
+    significant, tested = significant_when_weighted(alike, noun_draws(20, 10, rng))
+    assert (significant.tolist(), tested.tolist()) == ([0] * 10, [6] * 10)
+
+
 def test_permuting_keeps_each_nouns_values() -> None:
     rng = np.random.default_rng(0)
     # for each noun all descriptors have the same value: no permutation changes anything, and no pair differs
