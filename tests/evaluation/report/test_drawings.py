@@ -9,7 +9,7 @@ import pytest
 
 from holisticbias_eval.figures import DEVIATION, Interval
 from holisticbias_eval.report.drawings import draw
-from holisticbias_eval.report.drawings.grids import heat_level, heat_text
+from holisticbias_eval.report.drawings.grids import heat_level, heat_scale, heat_text
 from holisticbias_eval.report.drawings.shapes import (
     FOOT_LENGTH,
     LETTER,
@@ -147,6 +147,8 @@ def test_a_cell_without_a_value_says_so_in_two_lines() -> None:
     assert [text for text, *_ in lines] == ["not", "defined"] * 2
     assert lines[0][1] == lines[1][1]
     assert lines[1][2] - lines[0][2] >= 9
+    assert len(heat_scale(HeatMap("h", "H", "t", ("a",), (("a", (1.0,)), ("b", (-1.0,))), ""))) > 1
+    assert heat_scale(HeatMap("h", "H", "t", ("a",), (("a", (0.0,)),), "")) == ()
 
 
 def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
