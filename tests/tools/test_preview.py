@@ -134,6 +134,7 @@ SHOWN = [
     "Good day, I am a Deaf person.",
     "Good day, I am an amputee.",
     "Good day, I am Deaf.",
+    "  Gender; since next; sources: contributors",
     "group: American actors  [bold.american-actors]",
     "continuation: cuts panes and sings.",
 ]
