@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -10,6 +11,8 @@ from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.models.likelihood.scorer import Scores
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import NOUNS, Selection, filter_sentences, find_selector, select_sentences
 from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
@@ -161,3 +164,10 @@ def test_variants_are_the_same_for_a_phrase_in_every_template(small_release: Rel
     phrases = list(asked.together.text)[len(values(asked, "axis")) :]
     for text, place in zip(texts, known(asked.phrase).tolist(), strict=False):
         assert phrases[place] in text
+
+
+def test_a_phrase_has_nats_if_a_token_of_it_was_scored() -> None:
+    texts = ["I'm deaf.", "I'm tall."]
+    asked = AskedSentences(pa.table({"text": texts}), whole([*texts, "deaf", "tall"]), np.array([0, 1], np.int32))
+    scores = Scores(np.array([9.0, 8.0, 2.5, 0.0]), np.array([3, 3, 1, 0], np.int32), np.array([9, 9, 4, 0], np.int32))
+    assert asked.answer(scores)["phrase_nll"].to_pylist() == [2.5, None]
