@@ -502,7 +502,9 @@ def test_a_grid_of_failures_says_why(small: Path, tmp_path: Path) -> None:
     assert said.startswith(
         "no point of the grid could be trained: the validation loss is not a finite number at step 1"
     )
-    assert not out.exists()
+    alone = refusal("ctda", *quick, "--examples", small, "--learning-rate", 1e30, "--out", out)
+    assert alone.startswith("the validation loss is not a finite number at step 1: lower the learning rate (1e+30)")
+    assert [*tmp_path.iterdir()] == [grid], "nothing that could be continued remains"
 
 
 def test_a_text_that_is_named_is_measured_in_place_of_the_neutral_one(tmp_path: Path) -> None:
