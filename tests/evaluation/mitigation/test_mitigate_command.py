@@ -354,6 +354,19 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
     assert read_mitigation(out).points == read_mitigation(whole).points
 
 
+def test_a_training_that_breaks_off_after_a_checkpoint_names_its_folder(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step == 3:
+            raise MitigationError("out of memory")
+
+    monkeypatch.setattr(loop._Steps, "on_step_begin", fail, raising=False)
+    said = refusal("lmd", *ONLY, "--examples", small, "--out", tmp_path / "out")
+    assert said.rstrip() == f"out of memory; finished work is kept in {tmp_path / '.out.part'}"
+    assert list(tmp_path.glob(".out.part/*/*/checkpoint-2"))
+
+
 def test_an_interruption_after_the_training_says_that_it_is_kept(
     small: Path, whole: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
