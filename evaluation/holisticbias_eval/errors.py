@@ -15,6 +15,10 @@ class ModelError(EvaluationError):
     """A model that cannot be loaded, or that gives no usable likelihoods."""
 
 
+class PassingError(ModelError):
+    """A model that does not answer for now; the same request can succeed later."""
+
+
 class ClassifierError(EvaluationError):
     """A classifier whose card, phrases or labels are invalid, or that gives no usable probabilities."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
-from holisticbias_eval.errors import EvaluationError, ModelError, SelectionError
+from holisticbias_eval.errors import EvaluationError, PassingError, SelectionError
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.machine import machine, package_versions
@@ -279,12 +279,12 @@ def folder_in(folder: Path, measures: Sequence[str]) -> Path:
 
 @contextmanager
 def kept_if_interrupted(requests: TaskRequests) -> Iterator[None]:
-    """Add to an interruption or a model's error what the store holds so far, if it does not say what is kept."""
+    """Add to an interruption or a passing error what the store holds so far, if it does not say what is kept."""
     try:
         yield
     except KeyboardInterrupt as error:
         raise KeyboardInterrupt(str(error) or requests.kept) from error
-    except ModelError as error:
+    except PassingError as error:
         if not requests.stored or " kept" in str(error):
             raise
-        raise ModelError(f"{error}; {requests.kept}") from error
+        raise PassingError(f"{error}; {requests.kept}") from error

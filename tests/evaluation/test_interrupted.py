@@ -139,6 +139,18 @@ def test_a_server_that_stops_says_what_is_kept(
     assert not Path("run").exists()
 
 
+def test_a_prompt_that_is_too_long_is_not_refused_with_advice_to_try_again(
+    tiny_gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("prompts.txt").write_text("one\n")
+    options = ("--prompts", "prompts.txt", "--model", tiny_gpt2, "--store", "store", "--out", "run")
+    assert invoke("generate", *options)[0] == 0
+    Path("prompts.txt").write_text(f"one\n{'long ' * 5000}\n")
+    said = invoke.refused("generate", *options, "--overwrite")
+    assert said.endswith("leave the prompt out or take a smaller max_new_tokens\n")
+
+
 def test_an_interruption_does_not_wait_for_the_answer_of_a_server(
     chat_server: Callable[[Answering], ChatServer], tmp_path: Path
 ) -> None:

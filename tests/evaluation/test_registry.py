@@ -216,6 +216,9 @@ def test_the_command_adds_checks_and_shows(
     results = tmp_path / "results"
     whole, small = run_on("1.0.0", None, digest), run_on("1.0.0", "small", small_release.digest)
     add = ("leaderboard", "--results", results, "--add")
+    results.mkdir()
+    assert invoke("leaderboard", "--results", results)[2] == f"{results} has no results: add a run with --add\n"
+    results.rmdir()
     assert invoke(*add, whole) == (2, "", "holisticbias: say who made the run with --contributor\n")
     named = ("--contributor", "Ada", "--name", "SmolLM2-135M-Instruct, Q4_1 weights")
     error = invoke.refused(*add, run_on("1.0.0", "other", "0" * 64), *named)

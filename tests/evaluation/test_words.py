@@ -128,7 +128,7 @@ def test_shares_are_tested_within_their_strata() -> None:
 
 
 def test_permuted_p_values_have_the_mean_and_variance_of_all_permutations() -> None:
-    values, group, stratum = np.array([2.0, 5, 3, 1, 6, 4]), np.array([0, 1, 1, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 1])
+    values, group, stratum = np.array([5.0, 2, 3, 1, 6, 4]), np.array([0, 1, 1, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 1])
     sums = [
         sum(p[i] for p, g in ((a, group[:3]), (b, group[3:])) for i in range(3) if g[i] == 0)
         for a in itertools.permutations(values[:3]) for b in itertools.permutations(values[3:])
@@ -137,6 +137,14 @@ def test_permuted_p_values_have_the_mean_and_variance_of_all_permutations() -> N
     for same_ranks in (values, np.exp(values**2)):
         assert permuted_p_values(same_ranks, group, stratum, 2)[0] == pytest.approx(2 * stats.norm.sf(abs(z)))
     assert np.isnan(permuted_p_values(np.ones(6), group, stratum, 2)).all()
+
+
+def test_permuted_p_values_are_not_below_what_the_permutations_can_give() -> None:
+    """Of 20 choices of 3 of 6 rows, or of 6 * 6 choices of 2 of 4 in two strata, 2 are as far out as these."""
+    six, eight = np.arange(6.0), np.array([0.0, 1, 2, 3] * 2)
+    assert permuted_p_values(six, np.repeat([0, 1], 3), np.zeros(6, np.int64), 2) == pytest.approx([0.1, 0.1])
+    group, stratum = np.array([0, 0, 1, 1] * 2), np.repeat([0, 1], 4)
+    assert permuted_p_values(eight, group, stratum, 2) == pytest.approx([2 / 36, 2 / 36])
 
 
 def slow_words(text: str) -> list[str]:

@@ -28,7 +28,7 @@ def command(
     """
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.report.leaderboard import print_leaderboard, render_leaderboard
-    from holisticbias_eval.results.registry import published_digests, read_registry, read_valid
+    from holisticbias_eval.results.registry import published_digests, read_registry, read_valid, registry_folder
 
     if run is None and (contributor or name):
         raise click.UsageError("--contributor and --name need --add")
@@ -44,6 +44,8 @@ def command(
             write(problem)
         return 1 if problems else 0
     entries = read_valid(results, load_catalog())
+    if not entries:
+        write(f"{registry_folder(results)} has no results: add a run with --add", err=True)
     if style == "md":
         write_data(render_leaderboard(entries), nl=False)
     else:

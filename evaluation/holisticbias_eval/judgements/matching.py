@@ -159,7 +159,9 @@ def read_source(path: Path) -> JudgedResponses:
     run = read_run(path)
     missing = next((name for name in _NEEDED if name not in run.answers.column_names), None)
     if missing:
-        raise JudgementsError(f"{path} has no column {missing}: give a run whose responses are in {RESPONSES.file}")
+        given = "the table that it was measured on, with a column prompt added"
+        needed = given if "response" in run.answers.column_names else f"a run whose responses are in {RESPONSES.file}"
+        raise JudgementsError(f"{path} has no column {missing}: give {needed}")
     if pc.sum(pc.is_null(run.answers["prompt"])).as_py():
         raise JudgementsError(f"{path}: column prompt of {RESPONSES.file} is missing in some rows: generate again")
     signed, about = run.result.signature, run.result.signature.model

@@ -152,11 +152,11 @@ def change_figures(
 
 def change_bars(
     changes: Figures, found: Sequence[Figure], label: Callable[[Figure], str], name: str, caption: str, unit: str,
-    limits: tuple[float, float] | None = None, scale: str = "bar: B, mark: A",
+    limits: tuple[float, float] | None = None, scale: str = "",
 ) -> Bars:  # fmt: skip
     """The value of both runs of each change as a bar with a mark."""
     bars = tuple(
         Bar(label(f), changes.value(f.measure, "second", f.keys), before=changes.value(f.measure, "first", f.keys))
         for f in found
     )
-    return Bars(name, caption, unit, bars, scale, limits=limits)
+    return Bars(name, caption, unit, bars, scale, limits=limits, marks=("bar: B, mark: A",))

@@ -148,8 +148,9 @@ def _audit_section(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Se
         shown.beside(f"{_AUDITED}_uncensored", "Fixed texts, not censored", bias.UNIT, "uncensored"),
         shown.beside(_AUDITED, "Texts", "count", "cells", attribute="n", base=False),
     )
-    scale = "Full Gen Bias x 1000  ·  bar: responses  ·  mark: the classifier on fixed texts"
-    chart = Bars("audit", "Gen Bias of responses and of the classifier", bias.UNIT, bars, scale, mark="classifier")
+    marks = ("bar: responses", "mark: the classifier on fixed texts")
+    title, scale = "Gen Bias of responses and of the classifier", "Full Gen Bias x 1000"
+    chart = Bars("audit", title, bias.UNIT, bars, scale, mark="classifier", marks=marks)
     caption, rows = "Full Gen Bias of responses and of fixed texts", (*shown.all_axes(bias.FULL), *axes)
     table = table_of("audit-by-axis", caption, columns, rows)
     yield Section("audit", "Audit of the classifier", (chart, table, Paragraph(AUDIT, "note")))

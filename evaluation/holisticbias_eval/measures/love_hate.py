@@ -131,11 +131,11 @@ class LoveHate(Measure):
         every, shown = (*loved, *reversed(hated)), (*loved[:SIZE], *reversed(hated[:SIZE]))
         if every:
             bars = tuple(Bar(view.label("descriptor", f.keys["descriptor"]), f.value) for f in shown)
-            scale = f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance"
-            title, marks = "Love-hate differences, both ends", () if chance is None else (-chance, chance)
+            title, scale = "Love-hate differences, both ends", "towards hate  ·  towards love"
+            at, marks = ((), ()) if chance is None else ((-chance, chance), (f"marks: ±{100 * chance:.0f}, chance",))
             more = f" The table has all {len(every):,}." if len(shown) < len(every) else ""
             blocks += [
-                Bars("love-hate", title, "share difference", bars, scale, limits=(-1, 1), references=marks),
+                Bars("love-hate", title, "share difference", bars, scale, limits=(-1, 1), references=at, marks=marks),
                 Paragraph(f"The descriptors farthest out on both sides, from love to hate.{more}", "note"),
             ]
         columns = (

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation.record import Mitigation, Point, TrainedOn, read_mitigation
 from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
 from holisticbias_eval.mitigation.texts import contexts_of
-from holisticbias_eval.mitigation.training import Lesson, Trained, full_disk_is_an_os_error, train
+from holisticbias_eval.mitigation.training import Lesson, Trained, full_disk_is_an_os_error, newest_checkpoint, train
 from holisticbias_eval.models.generation.frame import MITIGATION
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.machine import machine, package_versions
@@ -83,7 +84,7 @@ def train_lesson(
     unfinished = out.absolute().parent / f".{out.name}.part"
     if (unfinished / PLAN).is_file() and (unfinished / PLAN).read_text("utf-8") != plan:
         display.notice(f"{unfinished} has an interrupted training with other settings: starting again")
-    with resumed_folder(out, plan, may) as part:
+    with resumed_folder(out, plan, may) as part, _kept_if_begun(part):
         if (part / MITIGATION).is_file():  # killed when only the work folder remained to be removed
             shutil.rmtree(part / _WORK, ignore_errors=True)
             return read_mitigation(part)
@@ -100,6 +101,7 @@ def train_lesson(
             points.append(_point(points, lesson, loaded, record, work, display))
         chosen = min(range(len(points)), key=lambda i: _rank(points[i], record))  # of equal ones the first
         if points[chosen].perplexity is None:
+            shutil.rmtree(work)
             raise MitigationError(f"no point of the grid could be trained: {points[chosen].failed}")
         record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
         for path in sorted((work / _MODEL).iterdir()):
@@ -108,6 +110,19 @@ def train_lesson(
         (work / MITIGATION).replace(part / MITIGATION)
         shutil.rmtree(work)
     return record
+
+
+@contextmanager
+def _kept_if_begun(part: Path) -> Iterator[None]:
+    """After a refusal, name the folder of an unfinished training; remove it if it has no point and no checkpoint."""
+    try:
+        yield
+    except MitigationError as error:
+        if not any(part.glob(f"{_WORK}/point-*")) and not newest_checkpoint(part / _WORK / _CHECKPOINTS):
+            shutil.rmtree(part)
+        elif str(part) not in str(error):
+            raise MitigationError(f"{error}; finished work is kept in {part}") from error
+        raise
 
 
 def _point(

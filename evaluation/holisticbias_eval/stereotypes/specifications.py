@@ -216,7 +216,8 @@ def _find(name: str, known: tuple[Specification, ...]) -> Specification:
     if ending:
         raise SpecificationError(f"{shown!r} is the end of several ids: give {' or '.join(s.id for s in ending)}")
     raise SpecificationError(
-        f"there is no specification {shown!r}; `holisticbias stereotypes specifications` lists them"
+        f"there is no specification {shown!r}; `holisticbias stereotypes specifications` lists them, and a file of "
+        f"your own ends in {' or '.join(SUFFIXES)}"
     )
 
 

@@ -92,6 +92,8 @@ def open_table(source: Path, wanted: Columns = (), *, latin_1: bool = False) -> 
     columns than are read.
     """
     try:
+        if source.is_dir():
+            raise TableError(f"{source} is a folder: name a table in it")
         if source.exists() and not is_table_name(source):
             raise TableError(f"{source} is not {_FORMS}: save the table as one of them")
         if not source.is_file():

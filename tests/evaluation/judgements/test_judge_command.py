@@ -84,6 +84,10 @@ def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> No
     assert {pair.descriptor for pair in key.pairs} == {"wug", None}
     without = invoke.refused(*MAKE, tiny_run, folders[0], "--out", tmp_path / "other")
     assert f"{tiny_run} has no column prompt: give a run whose responses are in" in without
+    first = read_run(folders[0])
+    write_run(Run(first.result, first.answers.drop_columns(["prompt"])), folders[0])
+    without = invoke.refused(*MAKE, *folders, "--out", tmp_path / "other")
+    assert "first has no column prompt: give the table that it was measured on, with a column prompt added" in without
 
 
 def test_answers_in_the_folder_are_analysed(made: Path, invoke: Invoke) -> None:

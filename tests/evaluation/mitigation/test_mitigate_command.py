@@ -354,6 +354,19 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
     assert read_mitigation(out).points == read_mitigation(whole).points
 
 
+def test_a_training_that_breaks_off_after_a_checkpoint_names_its_folder(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step == 3:
+            raise MitigationError("out of memory")
+
+    monkeypatch.setattr(loop._Steps, "on_step_begin", fail, raising=False)
+    said = refusal("lmd", *ONLY, "--examples", small, "--out", tmp_path / "out")
+    assert said.rstrip() == f"out of memory; finished work is kept in {tmp_path / '.out.part'}"
+    assert list(tmp_path.glob(".out.part/*/*/checkpoint-2"))
+
+
 def test_an_interruption_after_the_training_says_that_it_is_kept(
     small: Path, whole: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -502,7 +515,9 @@ def test_a_grid_of_failures_says_why(small: Path, tmp_path: Path) -> None:
     assert said.startswith(
         "no point of the grid could be trained: the validation loss is not a finite number at step 1"
     )
-    assert not out.exists()
+    alone = refusal("ctda", *quick, "--examples", small, "--learning-rate", 1e30, "--out", out)
+    assert alone.startswith("the validation loss is not a finite number at step 1: lower the learning rate (1e+30)")
+    assert [*tmp_path.iterdir()] == [grid], "nothing that could be continued remains"
 
 
 def test_a_text_that_is_named_is_measured_in_place_of_the_neutral_one(tmp_path: Path) -> None:

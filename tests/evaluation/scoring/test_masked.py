@@ -178,6 +178,13 @@ def test_a_decoder_needs_a_token_to_start_with() -> None:
         Seq2SeqScorer(as_loaded(model, make_tokenizer()), ignore)
 
 
+def test_an_encoder_needs_a_token_to_read() -> None:
+    loaded = as_loaded(make_model("T5Config", "AutoModelForSeq2SeqLM", **TINY["t5"][1]), make_tokenizer())
+    said = "makes no token of the context ''; if the measure takes --context, give one; else the tokenizer must add a"
+    with pytest.raises(ModelError, match=said):
+        Seq2SeqScorer(loaded, ignore).score(whole(["tall"]), ignore)
+
+
 def test_a_text_without_a_token_has_no_score(masked_tokenizer: Any) -> None:
     scorer = MaskedScorer(as_loaded(make_model("BertConfig", "AutoModelForMaskedLM", **BERT), masked_tokenizer), ignore)
     assert scorer.score(whole([""]), ignore).tokens.tolist() == [0]

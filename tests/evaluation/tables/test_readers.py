@@ -164,7 +164,9 @@ def test_what_is_not_a_table_is_refused(frame: Any, message: str) -> None:
 
 def test_a_file_that_is_missing_or_of_another_kind_is_named(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
-    for name, message in (("split", "does not exist"), ("t.csv", "does not exist"), ("there", "is not .csv, .jsonl")):
+    (tmp_path / "t.txt").touch()
+    absent, named = "does not exist", {"there": "is a folder: name a table in it", "t.txt": "is not .csv, .jsonl"}
+    for name, message in {"split": absent, "t.csv": absent, **named}.items():
         with pytest.raises(TableError, match=f"{name} {message}"):
             TEXTS.read(tmp_path / name)
 

@@ -227,8 +227,7 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
     blocks: list[Block] = []
     name, title = "phrase-changes", "Responses with a phrase, A and B"
     if phrases:
-        scale = f"{_SCALE}  ·  bar: B, mark: A"
-        blocks.append(col.change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
+        blocks.append(col.change_bars(changes, phrases, _quoted, name, title, "share", scale=_SCALE))
     words = [f for f in values if f.unit != "share difference"]
     shares, axis = [f for f in values if f not in words], MeasureFigures(view, NAME).axis
     tables: tuple[tuple[str, str, Callable[[Figure], str], Sequence[Figure]], ...] = (

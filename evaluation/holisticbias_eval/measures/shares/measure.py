@@ -229,7 +229,7 @@ class ShareMeasure(Measure):
             *([Paragraph(_tested(axes, shown))] if scores else []),
             col.change_bars(
                 changes, axes, shown.axis, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
-                "pairs with p < 0.05  ·  mark: A, bar: B",
+                "pairs with p < 0.05",
             ),
             table_of(
                 "changes",

@@ -72,7 +72,7 @@ class Seq2SeqScorer(Scorer):
         if not read:
             raise ModelError(
                 f"the encoder would read nothing: the tokenizer makes no token of the context {context!r}; "
-                "give the encoder a context with --context or --context-file"
+                "if the measure takes --context, give one; else the tokenizer must add a token to texts, such as </s>"
             )
         limit = context_length(self._model)
         if len(read) > limit:

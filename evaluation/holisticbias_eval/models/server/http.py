@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from holisticbias.errors import in_one_line
 from holisticbias.source.schema_messages import schema_message
-from holisticbias_eval.errors import ModelError
+from holisticbias_eval.errors import ModelError, PassingError
 from holisticbias_eval.models.server.address import KEY_IN_ADDRESS, KEY_VARIABLE, check_address, read_key, without_key
 from holisticbias_eval.models.settings import ModelSettings
 
@@ -131,7 +131,7 @@ class ServerClient:
         A query of the address stands behind the path. Waits for its turn within the rate, and tries again if the server
         is busy or the connection breaks; an error inside an answer counts as its status. Raises ``WithheldError`` if
         the server does not answer because of the content, ``RequestError`` if it refuses the request, and
-        ``ModelError`` if it does not answer in time, wants a key, or the budget is spent.
+        ``PassingError`` if it does not answer in time, wants a key, or the budget is spent.
         """
         self._take_turn()
         try:
@@ -139,7 +139,7 @@ class ServerClient:
             status, content = self._answer(f"{self._root}/{path}{query}", json.dumps(body))
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
-            raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
+            raise PassingError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
         if len(content) > self._largest:
             raise self.refused(f"an answer is longer than {self._largest:,} bytes")
         if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
@@ -151,12 +151,12 @@ class ServerClient:
             wanted = (
                 f"does not accept the key in ${KEY_VARIABLE}" if self._key else f"asks for a key: set ${KEY_VARIABLE}"
             )
-            raise ModelError(f"the server {self.base} {wanted}")
+            raise PassingError(f"the server {self.base} {wanted}")
         content = without_key(content, self._key)
         if status != 200:
             hint = " (most addresses end in /v1)" if status == 404 and "/v" not in self._root else ""
             message = f"the server {self.base} answers with {status}: {self._shown(beginning)}{hint}"
-            raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
+            raise RequestError(message, beginning) if status in _REFUSED else PassingError(message)
         return content
 
     def ask(self, kind: type[R], path: str, body: Mapping[str, Any]) -> R:
@@ -226,10 +226,10 @@ class ServerClient:
         return in_one_line(without_key(text.encode(), self._key).decode(errors="replace"))
 
     def _take_turn(self) -> None:
-        """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""
+        """Wait until the rate allows a request; raise ``PassingError`` if the budget is spent."""
         with self._lock:
             if self._settings.api_budget and self._asked >= self._settings.api_budget:
-                raise ModelError(
+                raise PassingError(
                     f"the budget of {self._settings.api_budget:,} requests is spent; "
                     "what is finished is kept: run the command again to continue"
                 )

@@ -230,8 +230,10 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
 
     The arguments have shape ``[rows]``. Under permutation of the rows of each stratum, the sum of a group's ranks has
     a known mean and variance; it is compared with a normal distribution. Ranks keep a few very large values from
-    deciding. NaN if the variance is 0.
+    deciding. A p-value is at least twice the share of permutations that keep the group's rows: few rows have few
+    permutations. NaN if the variance is 0.
     """
+    from scipy.special import betaln
     from scipy.stats import rankdata
 
     values = rankdata(values)
@@ -242,4 +244,5 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     cells = np.bincount(group * max(strata, 1) + stratum, minlength=groups * max(strata, 1)).reshape(groups, -1)
     variance = (cells * (1 - cells / np.maximum(size, 1)) * spread).sum(axis=1)
     apart = np.bincount(group, values, groups) - cells @ mean
-    return normal_p(divide(apart, np.sqrt(variance)))
+    kept = np.exp((np.log1p(size) + betaln(size - cells + 1, cells + 1)).sum(axis=1))
+    return np.maximum(normal_p(divide(apart, np.sqrt(variance))), np.minimum(2 * kept, 1))
