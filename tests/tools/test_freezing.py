@@ -229,6 +229,8 @@ def test_a_digest_that_moved_is_reported_and_not_recorded_again(repository: Path
     replaced(path, str(release.digest), "0" * 64)
     said = f"was published with digest 000000000000, but now has digest {str(release.digest)[:12]}"
     assert said in invoke.refused("releases", "--freeze", "0.1.0", *source)
+    said = f"0.1.0 differs from the published version: digest {release.digest}, recorded {'0' * 64}\n"
+    assert invoke("releases", "--check", *source) == (1, said, "")
 
 
 # what follows from a release

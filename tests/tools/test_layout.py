@@ -57,6 +57,20 @@ def test_fmt_refuses_what_is_not_a_file_of_terms(terms_copy: Path, invoke: Invok
     assert invoke.refused("fmt", path, keeps=terms_copy) == f"holisticbias: {path} {said}\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n", "the file is not a mapping of keys to values"),
+        ("axis: age\ndate: 2026-02-30\n", "the file cannot be formatted: day "),
+        ("<<: a\n", "the file cannot be formatted: while constructing a mapping in "),
+    ],
+)
+def test_fmt_names_the_file_that_it_cannot_read(terms_copy: Path, invoke: Invoke, text: str, said: str) -> None:
+    path = terms_copy / "descriptors" / "age.yaml"
+    path.write_text(text, "utf-8")
+    assert f"age.yaml: {said}" in invoke.refused("fmt", path, keeps=terms_copy)
+
+
 def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     path = terms_copy / "descriptors" / "nonce.yaml"
     for other in {*term_files(terms_copy)} - {path, terms_copy / "nouns" / "male.yaml"}:

@@ -1,10 +1,20 @@
 """Entries of the dataset, each with its history: descriptors, nouns and templates."""
 
 from collections.abc import Iterable
+from datetime import date
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, create_model, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 
 from holisticbias.terms.versions import Version, holds, version_key
@@ -25,13 +35,27 @@ _NEVER_IN_HISTORY = {"id", "assessments", *OF_VERSIONS}
 QUORUM = 2  # reviewers
 MADE_UP = "nonce"  # axis of made-up words, which describe nobody: controls
 
+
+def _in_calendar(day: str) -> str:
+    if day.count("-") == 2:
+        try:
+            date.fromisoformat(day)
+        except ValueError:
+            raise ValueError("it must be a day of the calendar") from None
+    return day
+
+
 Text = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=200)]
 Prose = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=2000)]
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
 SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Pseudonym = Annotated[str, Field(pattern=r"^rv-[0-9]{1,6}$")]
-Date = Annotated[str, Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")]
+Date = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"),
+    AfterValidator(_in_calendar),
+]
 Selector = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9-]*|/[a-z][a-z0-9_]*)$", max_length=120)]
 T = TypeVar("T")
 Locale = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")]
