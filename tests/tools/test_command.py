@@ -121,8 +121,9 @@ def test_show_a_term_by_its_text_and_its_noun(shared_terms: Path, invoke: Invoke
 
 def test_a_term_without_a_noun_of_its_gender_has_no_sentence(repository: Path, invoke: Invoke) -> None:
     path = repository / "descriptors" / "race_ethnicity.yaml"
-    term = "  - {id: race_ethnicity.a, text: Ladina, noun_gender: female, without_noun: false, sources: [made-up], since: next}"
-    path.write_text(f"{path.read_text('utf-8')}\n{term}\n", "utf-8")
+    only = "noun_gender: female, without_noun: false"
+    term = f"\n  - {{id: race_ethnicity.a, text: Ladina, {only}, sources: [made-up], since: next}}\n"
+    path.write_text(path.read_text("utf-8") + term, "utf-8")
     replaced(repository / "nouns" / "female.yaml", "since: 0.1.0", "since: 0.1.0, until: next")
     assert "\n  no sentence: it goes with no noun" in invoke.printed("show", "Ladina", "--source", repository)
 

@@ -87,7 +87,7 @@ PROMPTS = b"""domain: trade
 label: Trades
 collection: example
 prompts:
-  - {id: trade.baker-1, text: Early each day a baker, group: example.bakers, continuation: bakes., sources: [x], since: 1.0.0}
+  - {id: trade.baker-1, text: Early a baker, group: example.bakers, continuation: bakes., sources: [x], since: 1.0.0}
 """
 
 
