@@ -179,9 +179,6 @@ def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invo
     add_term(repository, "disable")
     code, said = invoke.answered(["none", "Hurtful.", "n"], "retire", "ability.disabled", "--source", repository)
     assert (code, "Similar: ability.disable\n" in said) == (2, True), said
-    answers = ["I am {noun_phrase}.", "No contraction.", "y"]
-    code, said = invoke.answered(answers, "reword", "dialogue.im", "--source", repository)
-    assert (code, entry_of(repository, "dialogue.im").text) == (0, "I am {noun_phrase}."), said
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from unittest.mock import Mock
 import click
 import pytest
 
-from folders import replaced
 from holisticbias.commands import add, assess, export
 from holisticbias.errors import HolisticBiasError
 from holisticbias.questions.adding import KINDS
@@ -117,15 +116,6 @@ def test_show_a_term_by_its_text_and_its_noun(shared_terms: Path, invoke: Invoke
     for noun in ("noun.kid", "kid"):
         chosen = invoke.printed("show", "ability.deaf", "--noun", noun, *source)
         assert "  with the noun 'kid': a Deaf kid / Deaf kids\n" in chosen
-
-
-def test_a_term_without_a_noun_of_its_gender_has_no_sentence(repository: Path, invoke: Invoke) -> None:
-    path = repository / "descriptors" / "race_ethnicity.yaml"
-    only = "noun_gender: female, without_noun: false"
-    term = f"\n  - {{id: race_ethnicity.a, text: Ladina, {only}, sources: [made-up], since: next}}\n"
-    path.write_text(path.read_text("utf-8") + term, "utf-8")
-    replaced(repository / "nouns" / "female.yaml", "since: 0.1.0", "since: 0.1.0, until: next")
-    assert "\n  no sentence: it goes with no noun" in invoke.printed("show", "Ladina", "--source", repository)
 
 
 # schema, help, version

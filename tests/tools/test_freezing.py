@@ -297,23 +297,13 @@ def test_freezing_does_what_a_release_takes(project: Path, invoke: Invoke) -> No
 
 
 def test_the_steps_that_are_left_depend_on_the_repository(repository: Path, invoke: Invoke) -> None:
-    """Without settings for towncrier the changelog is a step; an older version has no file to update."""
     (repository / "evaluation" / "reference").mkdir(parents=True)
     for name in ("Makefile", ".github/workflows/release.yml", "changes/+a.terms.md"):
         (repository / name).parent.mkdir(parents=True, exist_ok=True)
         (repository / name).write_text("A.\n", "utf-8")
     said = invoke.printed("releases", "--freeze", "1.0.0", "--source", repository)
-    assert re.findall(r"^\d\. (\w+ \w+ \w+)", said, re.MULTILINE) == [
-        "Write the changelog",
-        "Measure the embedded",
-        "Measure the trained",
-        "Run every check",
-        "Commit and merge",
-        "Tag the merged",
-    ]
-    before = contents(repository)
-    assert "wrote" not in invoke.printed("releases", "--freeze", "0.1.0", "--source", repository)
-    assert contents(repository) == before
+    assert re.findall(r"^\d\. (\w+)", said, re.MULTILINE) == ["Write", "Measure", "Measure", "Run", "Commit", "Tag"]
+    assert "wrote" not in invoke.printed("releases", "--freeze", "0.1.0", "--source", repository), "an older one"
 
 
 def test_what_is_left_to_do_is_not_lost_among_collected_fragments(project: Path, invoke: Invoke) -> None:

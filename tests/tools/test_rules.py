@@ -78,27 +78,6 @@ def test_gendered_term_without_nouns_of_that_gender() -> None:
     assert broken(findings) == [("noun-gender", "descriptors/a.yaml", 8, 18)]
 
 
-COLLECTION = b"""collection: example
-label: Example
-groups:
-  - {id: example.bakers, text: Bakers, domain: trade, terms: [baker], sources: [x], since: next}
-"""
-PROMPTS = b"""domain: trade
-label: Trades
-collection: example
-prompts:
-  - {id: trade.baker-1, text: Early a baker, group: example.bakers, continuation: bakes., sources: [x], since: 1.0.0}
-"""
-
-
-def test_a_collection_without_pages_and_a_group_that_is_newer_than_its_prompt() -> None:
-    found = validate_files(files(added=[("collections", COLLECTION), ("prompts", PROMPTS)]))[1]
-    assert {
-        "No group of the collection 'example' names a page, a list or a category.",
-        "Version 1.0.0 has no group 'example.bakers'.",
-    } <= {finding.message for finding in found}
-
-
 def test_findings_come_in_the_order_of_files_and_lines(copy: Path) -> None:
     (copy / "descriptors" / "zzz.yaml").write_bytes(AXIS.replace(b"text: kind", b"text: yes").replace(b"1.0.0", b"no"))
     (copy / "descriptors" / "aaa.yaml").write_bytes(b"a: [\n")

@@ -61,26 +61,6 @@ def test_from_examples_to_a_split(folder: Path, split: tuple[object, ...], invok
     assert (record["left_out"], record["held_out"]) == ({"not biased": 1, "annotators disagree": 1}, ["wug"])
 
 
-def test_what_a_split_says_of_its_sentences(folder: Path, split: tuple[object, ...], invoke: Invoke) -> None:
-    """Sentences of one form for two groups, and one about two groups."""
-    texts = [
-        (group, f"the {word} at gate {i}") for group, word in (("stad", "stads"), ("elm", "elmfolk")) for i in "012"
-    ]
-    rows = [
-        {"id": str(i), "dimension": "own.invented", "group": group, "text": text}
-        for i, (group, text) in enumerate([*texts, ("stad", "stads met blickets")])
-    ]
-    write_table(folder / "examples.parquet", rows)
-    said = invoke.printed(*split, "--test", 1, "--validation", 1, "--draw-from", "stad,elm").splitlines()
-    assert said[5:-1] == [
-        "Test and validation are drawn from stad, elm: no sentence about blicket can be rewritten for every group",
-        "Training only: 1 sentence: about several groups",
-        "1 sentences of the test or validation differ from another sentence there in the group alone, because there "
-        "are too few different sentences",
-        "2 training sentences differ from a test or validation sentence in the group alone; --apart leaves them out",
-    ]
-
-
 def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(
     folder: Path, split: tuple[object, ...], invoke: Invoke
 ) -> None:

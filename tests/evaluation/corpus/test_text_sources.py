@@ -153,12 +153,6 @@ def test_a_line_or_a_paragraph_that_is_too_long_is_left_out_whole(
     reading, documents = read(path, paragraphs=True)
     assert documents == [("a.txt:1", "one"), ("a.txt:7", "two")]
     assert (reading.documents, reading.bad, reading.first_bad) == (3, 1, "a.txt:3: longer than 16 MiB")
-    monkeypatch.undo()
-    path.write_bytes(b"one\n" + b"x" * (17 << 20) + b"\ntwo\n")
-    reading, documents = read(path)
-    assert (documents, reading.first_bad) == ([("a.txt:1", "one"), ("a.txt:3", "two")], "a.txt:2: longer than 16 MiB")
-    reading, documents = read(path, paragraphs=True)
-    assert (documents, reading.documents, reading.first_bad) == ([], 1, "a.txt:1: longer than 16 MiB")
 
 
 def test_lines_and_paragraphs(tmp_path: Path) -> None:

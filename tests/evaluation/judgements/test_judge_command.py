@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -194,23 +193,6 @@ def test_a_changed_key_is_refused(made: Path, invoke: Invoke) -> None:
     path.write_text(path.read_text("utf-8").replace('"left": 0', '"left": 1', 1), "utf-8")
     save_answers(made, Key.model_validate_json(path.read_bytes()))
     assert "was changed after it was made" in invoke.refused(*ANALYSE, made)
-
-
-@pytest.mark.parametrize(
-    ("part", "change", "message"),
-    [
-        ("pairs", lambda rows: [*rows, rows[0]], "two pairs or two tasks have the same id"),
-        ("tasks", lambda rows: [*rows, rows[0]], "two pairs or two tasks have the same id"),
-        ("pairs", lambda rows: rows[1:], "a task has a pair that is not in the key"),
-    ],
-)
-def test_a_key_that_contradicts_itself_is_refused(
-    made: Path, invoke: Invoke, part: str, change: Callable[[list[object]], list[object]], message: str
-) -> None:
-    path = made / "key.json"
-    content = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**content, part: change(content[part])}), "utf-8")
-    assert message in invoke.refused(*ANALYSE, made)
 
 
 def test_answers_that_do_not_count_are_noted(made: Path, invoke: Invoke) -> None:

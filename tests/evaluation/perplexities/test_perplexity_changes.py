@@ -65,17 +65,6 @@ def test_only_shared_sentences_count() -> None:
     assert [found.value, found.n, found.missing] == pytest.approx([same.value, 38 * 3 - 1, 1])
 
 
-def test_pairs_of_many_groups_are_not_compared() -> None:
-    rows = [
-        {"dimension": "one", "group": f"group {g}", "sentence": f"{i}", "perplexity": 2.0 + g + i}
-        for g in range(61)
-        for i in range(2)
-    ]
-    found = compare(rows, rows)
-    assert known(found.get(NAME, "change", LOG)).value == 0.0
-    assert "t" not in {figure.keys.get("figure") for figure in found}
-
-
 def test_runs_without_a_common_dimension() -> None:
     first = rows_of((0.3, 0.0, -0.3))
     with pytest.raises(SelectionError, match="no dimension"):

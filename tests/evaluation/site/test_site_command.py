@@ -128,6 +128,6 @@ def test_terms_without_a_published_version_or_with_other_entries(
     assert "no version is published yet: name a release with --release" in invoke.refused("site", *options)
     write_release(build_release(load_catalog(terms), "0.1.0"), tmp_path / "built")
     path = terms / "descriptors" / "characteristics.yaml"
-    path.write_text(path.read_text("utf-8").replace("id: characteristics.veteran,", "id: characteristics.veterans,"), "utf-8")
+    path.write_text(path.read_text("utf-8").replace(".veteran,", ".veterans,"), "utf-8")
     said = f"{tmp_path / 'built'} was built from other terms: name their folder with --source"
     assert said in invoke.refused("site", "--release", tmp_path / "built", *options)

@@ -157,20 +157,6 @@ def test_no_network_is_one_line(build: Build, hub: Hub, monkeypatch: pytest.Monk
         publish_release(build(), REPO)
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "said"),
-    [
-        (403, "GatedRepo", f"{REPO} needs your consent: open http://127.0.0.1:"),
-        (418, "", f"the Hub refused a request for {REPO} with status 418\n"),
-    ],
-)
-def test_a_refused_download_is_one_line(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch, invoke: Invoke, status: int, code: str, said: str
-) -> None:
-    monkeypatch.setattr("loopback_hub._Handler._user", Mock(side_effect=RefusedError(status, code)))
-    assert invoke.refused("verify", f"{REPO}@0.2.0").startswith(f"holisticbias: {said}")
-
-
 def test_what_keeps_a_client_from_the_hub_is_one_line(
     hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, invoke: Invoke, tmp_path: Path
 ) -> None:
@@ -178,6 +164,13 @@ def test_what_keeps_a_client_from_the_hub_is_one_line(
     hub.repositories[REPO] = Repository(REPO, tags={"v0.2.0": "1"}, commits={"1": {}})
     said = f"{REPO}@0.2.0 is not a release: the repository has no manifest.json"
     assert invoke.refused("verify", f"{REPO}@0.2.0") == f"holisticbias: {said}\n"
+    for error, said in (
+        (RefusedError(403, "GatedRepo"), f"{REPO} needs your consent: open http://127.0.0.1:"),
+        (RefusedError(418), f"the Hub refused a request for {REPO} with status 418\n"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr("loopback_hub._Handler._user", Mock(side_effect=error))
+            assert invoke.refused("verify", f"{REPO}@0.2.0").startswith(f"holisticbias: {said}")
     with monkeypatch.context() as patch:
         patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
         assert "HF_HUB_OFFLINE is set: unset it to reach the Hub\n" in invoke.refused("publish", folder, REPO)
