@@ -27,11 +27,6 @@ _NEVER_IN_HISTORY = {"id", "assessments", *OF_VERSIONS}
 QUORUM = 2  # reviewers
 MADE_UP = "nonce"  # axis of made-up words, which describe nobody: controls
 
-
-def _in_calendar(day: str) -> str:
-    return date.fromisoformat(day).isoformat() if day.count("-") == 2 else day
-
-
 Text = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=200)]
 Prose = Annotated[str, Field(pattern=r"\S", min_length=1, max_length=2000)]
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
@@ -41,7 +36,7 @@ Pseudonym = Annotated[str, Field(pattern=r"^rv-[0-9]{1,6}$")]
 Date = Annotated[
     str,
     Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"),
-    AfterValidator(_in_calendar),
+    AfterValidator(lambda day: date.fromisoformat(day).isoformat() if day.count("-") == 2 else day),
 ]
 Selector = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9-]*|/[a-z][a-z0-9_]*)$", max_length=120)]
 T = TypeVar("T")
