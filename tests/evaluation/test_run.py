@@ -64,6 +64,13 @@ def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:
             read_run(path)
 
 
+def test_a_column_that_stands_twice_is_refused(copy: Path) -> None:
+    table = pq.read_table(copy / SCORES.file)
+    pq.write_table(table.append_column("perplexity", table["perplexity"]), copy / SCORES.file)
+    with pytest.raises(RunError, match=rf"{SCORES.file} .*must have one column perplexity"):
+        read_run(copy)
+
+
 def test_answers_that_cannot_be_measured() -> None:
     for says, (kind, columns) in {
         "column dimension lacks values": (SCORES, {"dimension": [None], "group": ["a"], "sentence": ["b"]}),

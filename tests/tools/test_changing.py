@@ -10,7 +10,7 @@ from folders import contents, is_clean, replaced, stale_files
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.layout import format_file
 from invoking import Invoke
-from small_terms import entry_of
+from small_terms import add_term, entry_of
 
 COMMENTED = """
   # said by the people themselves
@@ -176,6 +176,9 @@ def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invo
     answers = ["race_ethnicity.black", "Hurtful.", "n"]
     code, said = invoke.answered(answers, "retire", "race_ethnicity.of-color", "--source", repository)
     assert (code, "Nothing was written." in said) == (0, True), said
+    add_term(repository, "disable")
+    code, said = invoke.answered(["none", "Hurtful.", "n"], "retire", "ability.disabled", "--source", repository)
+    assert (code, "Similar: ability.disable\n" in said) == (2, True), said
 
 
 @pytest.mark.parametrize(
@@ -295,6 +298,11 @@ def test_another_bucket_of_the_axis(repository: Path, invoke: Invoke) -> None:
     wordings = [wording.model_dump(exclude_unset=True) for wording in found.history]
     assert wordings == [{"until": "next", "bucket": "auditory", "reason": "Its place."}]
     assert found.bucket == "mobility"
+
+
+def test_the_bucket_of_the_same_name_on_another_axis(terms_copy: Path, invoke: Invoke) -> None:
+    invoke.printed("move", "ability.who-stutters", "age", "--reason", "x", "--yes", "--source", terms_copy)
+    assert entry_of(terms_copy, "age.who-stutters").bucket == "after_the_noun"
 
 
 def test_a_term_before_the_noun_is_not_moved_to_the_bucket_of_terms_after_it(terms_copy: Path, invoke: Invoke) -> None:

@@ -229,6 +229,8 @@ def test_a_digest_that_moved_is_reported_and_not_recorded_again(repository: Path
     replaced(path, str(release.digest), "0" * 64)
     said = f"was published with digest 000000000000, but now has digest {str(release.digest)[:12]}"
     assert said in invoke.refused("releases", "--freeze", "0.1.0", *source)
+    said = f"0.1.0 differs from the published version: digest {release.digest}, recorded {'0' * 64}\n"
+    assert invoke("releases", "--check", *source) == (1, said, "")
 
 
 # what follows from a release
@@ -292,6 +294,16 @@ def test_freezing_does_what_a_release_takes(project: Path, invoke: Invoke) -> No
     assert '- race_ethnicity: reworded: "person of color"\n' in changelog
     assert changelog.index("## 1.0.0 (") < changelog.index("Entries that differ") < changelog.index("## 0.1.0 (")
     assert [path.name for path in (project / "changes").iterdir()] == ["README.md"]
+
+
+def test_the_steps_that_are_left_depend_on_the_repository(repository: Path, invoke: Invoke) -> None:
+    (repository / "evaluation" / "reference").mkdir(parents=True)
+    for name in ("Makefile", ".github/workflows/release.yml", "changes/+a.terms.md"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text("A.\n", "utf-8")
+    said = invoke.printed("releases", "--freeze", "1.0.0", "--source", repository)
+    assert re.findall(r"^\d\. (\w+)", said, re.MULTILINE) == ["Write", "Measure", "Measure", "Run", "Commit", "Tag"]
+    assert "wrote" not in invoke.printed("releases", "--freeze", "0.1.0", "--source", repository), "an older one"
 
 
 def test_what_is_left_to_do_is_not_lost_among_collected_fragments(project: Path, invoke: Invoke) -> None:

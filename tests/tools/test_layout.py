@@ -7,6 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from folders import replaced
 from holisticbias.source.folder import term_files
 from holisticbias.source.layout import format_text
 from holisticbias.terms.file_kinds import place_among
@@ -55,6 +56,25 @@ def test_fmt_refuses_what_is_not_a_file_of_terms(terms_copy: Path, invoke: Invok
         path.write_text("version: 3\na: b\n", "utf-8")
     said = "is not a YAML file in a folder of terms, such as descriptors/ability.yaml"
     assert invoke.refused("fmt", path, keeps=terms_copy) == f"holisticbias: {path} {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n", "the file is not a mapping of keys to values"),
+        ("axis: age\ndate: 2026-02-30\n", "the file cannot be formatted: day "),
+        ("<<: a\n", "the file cannot be formatted: while constructing a mapping in "),
+    ],
+)
+def test_fmt_names_the_file_that_it_cannot_read(terms_copy: Path, invoke: Invoke, text: str, said: str) -> None:
+    path = terms_copy / "descriptors" / "age.yaml"
+    path.write_text(text, "utf-8")
+    assert f"age.yaml: {said}" in invoke.refused("fmt", path, keeps=terms_copy)
+
+
+def test_a_day_that_no_month_has_is_a_finding(terms_copy: Path, invoke: Invoke) -> None:
+    replaced(terms_copy / "releases" / "next.yaml", "version: next\n", "version: next\ndate: 2026-02-30\n")
+    assert "next.yaml:3:7 error schema date: day " in invoke("validate", terms_copy)[1]
 
 
 def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:

@@ -174,8 +174,9 @@ def test_entries_that_break_rules_and_a_specification_filled_in(
     assert ("every sentence is unchanged" in out, "`nonce.blicket in " in out) == (False, True), "its schema is broken"
 
 
-def test_a_file_without_its_keys_is_not_compared(terms_copy: Path, unchanged: Path, invoke: Invoke) -> None:
-    (terms_copy / "descriptors" / "age.yaml").write_text("label: Age", "utf-8")
+@pytest.mark.parametrize("text", ["label: Age", "- a", "date: 2026-02-30"])
+def test_a_file_without_its_keys_is_not_compared(terms_copy: Path, unchanged: Path, invoke: Invoke, text: str) -> None:
+    (terms_copy / "descriptors" / "age.yaml").write_text(text, "utf-8")
     for command in ("preview", "diff"):
         out = invoke(command, unchanged, terms_copy, "--source", terms_copy)[1]
         assert "every sentence is unchanged" not in out

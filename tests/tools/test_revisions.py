@@ -13,6 +13,7 @@ from holisticbias.errors import SourceError
 from holisticbias.rules.validate import load_catalog
 from invoking import Invoke
 from repositories import commit_all, git
+from small_terms import add_term
 
 NONCE = "descriptors/nonce.yaml"
 
@@ -162,3 +163,33 @@ def test_a_commit_cannot_name_files_outside_its_folder(git_terms: Path) -> None:
 def write_tree(folder: Path, content: bytes) -> str:
     command = ["git", "-C", str(folder), "hash-object", "-w", "-t", "tree", "--literally", "--stdin"]
     return subprocess.run(command, input=content, check=True, capture_output=True).stdout.decode().strip()
+
+
+def test_commits_are_merged_without_a_checkout(repository: Path, invoke: Invoke) -> None:
+    """The preview is of the merged terms, or of one side alone if both sides changed the same line."""
+    command = ("preview", "main", "mine", "--merge", "--source", repository)
+    commit_all(repository)
+    git(repository, "branch", "mine")
+    for branch, word in (("main", "calm"), ("mine", "brave")):
+        git(repository, "switch", "-q", branch)
+        add_term(repository, word)
+        commit_all(repository)
+    said = invoke.printed(*command)
+    assert "### `main (next)` to `mine, merged (next)`" in said
+    assert ("`ability.brave` | `brave` | added" in said, "ability.calm" in said) == (True, False)
+    for branch, text in (("main", "deaf"), ("mine", "DEAF")):
+        git(repository, "switch", "-q", branch)
+        replaced(repository / "descriptors" / "ability.yaml", "text: Deaf", f"text: {text}")
+        commit_all(repository)
+    said = invoke.printed(*command)
+    assert "| merge | `descriptors/ability.yaml` changed here and on the default branch: " in said
+    assert ("`Deaf` | `DEAF` |" in said, "ability.calm" in said) == (True, False), "compared with where it began"
+
+
+def test_without_git_or_without_a_version(repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = ("--source", repository)
+    for path in (repository / "releases").glob("*.yaml"):
+        path.unlink()
+    assert f"holisticbias: {repository} has no version in releases/\n" == invoke.refused("diff", repository, repository)
+    monkeypatch.setenv("PATH", "")
+    assert "git is not installed, so no revision can be read" in invoke.refused("diff", "HEAD", *source)

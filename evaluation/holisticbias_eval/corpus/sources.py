@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -171,22 +172,18 @@ class TextFile:
 
 
 def _paragraphs(lines: Iterator[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
-    """Paragraphs, between empty lines, with the number of their first line; null if one is longer than ``LONGEST``."""
+    """Paragraphs, between empty lines, with the number of their first line; one longer than ``LONGEST`` is null."""
     first, held, length = 0, list[bytes](), 0
-    for number, line in enumerate(lines, 1):
-        if line is not None and (not line or line.isspace()):
-            if held:
-                yield first, b"\n".join(held)
+    for number, line in enumerate(chain(lines, [b""]), 1):
+        if line is not None and not line.strip():
+            if length:
+                yield first, None if length > LONGEST else b"\n".join(held)
             held, length = [], 0
-        elif line is None or length + len(line) > LONGEST:
-            yield number, None
-            held, length = [], 0
-        else:
-            first = first if held else number
+            continue
+        first = first if length else number
+        length += LONGEST + 1 if line is None else len(line)
+        if line is not None and length <= LONGEST:
             held.append(line)
-            length += len(line)
-    if held:
-        yield first, b"\n".join(held)
 
 
 @dataclass(frozen=True, slots=True)

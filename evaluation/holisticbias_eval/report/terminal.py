@@ -95,11 +95,9 @@ def _widths(table: Table, cells: list[list[str]], width: int) -> dict[int, int]:
         least[i] = max((*words, _folded([row[i] for row in cells]) if column.unit in WORDS else widest, 1))
         most[i] = max(sum(words) + len(words) - 1, widest, 1)
     room = width - EDGE
-    while len(least) > 2 and sum(least.values()) + PADDING * len(least) > room:
-        others = [i for i in least if i > 1 and not table.columns[i].base]
-        if not others:
-            break
-        del least[others[-1]]
+    others = [i for i in least if i > 1 and not table.columns[i].base]
+    while others and sum(least.values()) + PADDING * len(least) > room:
+        del least[others.pop()]
     spare = room - sum(least.values()) - PADDING * len(least)
     for i, own in least.items():
         more = max(0, min(spare, most[i] - own))

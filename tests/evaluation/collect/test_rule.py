@@ -69,6 +69,7 @@ def test_text_of_wikitext() -> None:
         "== a ==\nb &amp; c&nbsp;d\n* e\n* f\ng": ["b & c d", "e", "f", "g"],
         "a <nowiki>[[b]]</nowiki><noinclude>c</noinclude><includeonly>d</includeonly>": ["a [[b]]c"],
         "a <!-- b --> c\u202ed\x07": ["a c d"],
+        "a<div>b <p>c</p> d</div>e": ["a", "b", "c", "d", "e"],
     }
     assert {
         wikitext: [" ".join(part.split()) for part in paragraphs(wikitext, {})] for wikitext in expected
@@ -106,6 +107,7 @@ def test_links_and_categories() -> None:
         ("{{glorb}} is a cloth.", f"{UNKNOWN} is a cloth."),
         ("the sum <math>a+b</math> of {{{1}}}", f"the sum {UNKNOWN} of {UNKNOWN}"),
         ("{{convert|ten|kg}}, {{convert|1|glorb}}, {{lang|fr}}, {{circa}}, {{frac|a}}", ", ".join([UNKNOWN] * 5)),
+        ("{{convert|1|kg|disp=out}}, {{date|May|1}}, {{date|2000|13}}, {{convert|5|C|kg}}", ", ".join([UNKNOWN] * 4)),
         ("{{Glorb box\n|a=b}}\nIt is cloth.", "It is cloth."),
         ("{{Infobox glorb|a=b}}{{Use dmy dates}}It is cloth.", "It is cloth."),
         ("It is cloth.{{glorbnote|a}} It folds.", "It is cloth. It folds."),

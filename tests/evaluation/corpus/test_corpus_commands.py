@@ -85,8 +85,9 @@ def test_wrong_options(folder: Path, invoke: Invoke) -> None:
     (labels,) = fill(folder / "files", a=set())
     said = invoke.printed(*ANNOTATE, path, "--out", labelled, "--labels", labels)
     assert "Labels of one annotator" in said
-    labels.write_text("ID,Label\nstad-0,1\nelm-0,1\nstad-0,0\n", "utf-8")
+    labels.write_text("ID,Label,Sentence\nstad-0,1,Other.\nelm-0,1,\nstad-0,0,\n", "utf-8")
     said = invoke.printed(*ANNOTATE, path, "--out", labelled, "--labels", labels)
+    assert "    3 rows with another sentence than the example: are they of this table?\n" in said
     assert "1 ids in several rows, such as stad-0 (a.csv: row 1 and a.csv: row 3)" in said
     for out in (path, labels):
         before = out.read_bytes()

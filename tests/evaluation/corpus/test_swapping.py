@@ -95,6 +95,24 @@ def test_terms_of_a_mixed_slot_are_not_swapped() -> None:
     assert swap_targets("mel folk are here", mixed, GROUPS[0]) == Swapped("mel folk are here", "mel folk")
 
 
+def test_nouns_of_one_form_for_both_numbers() -> None:
+    slots = (
+        Slot(form="noun", terms=("mel", "stad", "elmer", "wug")),
+        Slot(form="plural", terms=("mel", "stads", "elmers", "wugs")),
+    )
+    specification = SPECIFICATION.model_copy(update={"slots": slots})
+    expected = {
+        "a mel came": "a stad came",
+        "the mel's hat": "the stad's hat",
+        "the mel isn't here": "the stad isn't here",
+        "two mel came": "two stads came",
+        "the mel were here": "the stads were here",
+        "the mel came": "no term that fits its place",
+        "the mel": "no term that fits its place",
+    }
+    assert {text: text_of(swap_targets(text, specification, "stad")) for text in expected} == expected
+
+
 def test_adjectives_and_nouns_of_one_form() -> None:
     slots = (
         Slot(form="adjective", terms=("mellan", "stadic", "elmish", "wuggy")),

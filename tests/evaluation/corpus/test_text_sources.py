@@ -144,6 +144,17 @@ def test_a_file_whose_name_says_nothing(tmp_path: Path) -> None:
     assert [text for _, text in read(tmp_path / "c.zst")[1]] == ["one", "{two}"]
 
 
+def test_a_line_or_a_paragraph_that_is_too_long_is_left_out_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holisticbias_eval.corpus.sources.LONGEST", 8)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\n\nfive5\nsix66\nten\n\ntwo\n")
+    reading, documents = read(path, paragraphs=True)
+    assert documents == [("a.txt:1", "one"), ("a.txt:7", "two")]
+    assert (reading.documents, reading.bad, reading.first_bad) == (3, 1, "a.txt:3: longer than 16 MiB")
+
+
 def test_lines_and_paragraphs(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\n one\ntwo\n \n\nthree\nqu\n\nfour\xff\nfive\n")

@@ -270,3 +270,15 @@ def test_groups_of_one_run_are_left_out() -> None:
     assert {f.keys["group"] for f in changes.by(ZEAL, "change", "group", "class")} == {"bob"}
     with pytest.raises(SelectionError, match="no group in common, or have it in different domains"):
         compared(texts_table(one[:1]), texts_table(one[1:]))
+
+
+def test_of_many_domains_and_groups_the_first_are_shown() -> None:
+    names = [(f"domain {i:02}", f"{name} {i}") for i in range(31) for name in ("ada", "bob")]
+    table = texts_table([row for domain, group in names for row in rows_of(group, 1, -1, 1, domain=domain)])
+    found = sections_of(table)
+    notes = [block.text for block in found[ZEAL].blocks if isinstance(block, Paragraph)]
+    assert "The first 30 of 31 domains have sections; the figures have all." in notes
+    view = view_of(table)
+    (changes, *_) = Zeal().compared_sections(Figures(Zeal().compare(view, view)), view)
+    notes = [block.text for block in changes.blocks if isinstance(block, Paragraph)]
+    assert "The chart shows the 40 largest changes." in notes

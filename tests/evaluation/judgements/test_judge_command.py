@@ -82,6 +82,10 @@ def test_a_study_from_runs(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> No
     assert {model.revision for model in key.models} == {"abc"}
     assert all(str(model.prompts).endswith(", subset “small”, only axis=a") for model in key.models)
     assert {pair.descriptor for pair in key.pairs} == {"wug", None}
+    blank = pa.Table.from_pylist([{**row, "prompt": None} for row in read_run(folders[1]).answers.to_pylist()])
+    write_run(Run(run.result, blank.cast(read_run(folders[1]).answers.schema)), folders[1])
+    said = f"{folders[1]}: column prompt of responses.parquet is missing in some rows: generate again"
+    assert said in invoke.refused(*MAKE, *folders, "--out", tmp_path / "other")
     without = invoke.refused(*MAKE, tiny_run, folders[0], "--out", tmp_path / "other")
     assert f"{tiny_run} has no column prompt: give a run whose responses are in" in without
     first = read_run(folders[0])
@@ -189,3 +193,17 @@ def test_a_changed_key_is_refused(made: Path, invoke: Invoke) -> None:
     path.write_text(path.read_text("utf-8").replace('"left": 0', '"left": 1', 1), "utf-8")
     save_answers(made, Key.model_validate_json(path.read_bytes()))
     assert "was changed after it was made" in invoke.refused(*ANALYSE, made)
+
+
+def test_answers_that_do_not_count_are_noted(made: Path, invoke: Invoke) -> None:
+    save_answers(made, read_key(made / "key.json"))
+    path = made / "annotator-1.json"
+    content = json.loads(path.read_bytes())
+    first, second = content["answers"][:2]
+    other = {"left": "right", "right": "left"}[second["choice"]]
+    content["answers"] += [first, {**second, "choice": other}, {**first, "task": "nothing"}]
+    path.write_text(json.dumps(content), "utf-8")
+    said = " ".join(invoke.printed(*ANALYSE, made).split())
+    assert "Answers to tasks or questions that this study does not have: 1." in said
+    assert "Questions that an annotator has answered in different ways, which are left out: 1." in said
+    assert "Answers that repeat an answer of the same annotator, which count once: 1." in said

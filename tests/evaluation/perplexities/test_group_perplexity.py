@@ -196,6 +196,14 @@ def published(folder: Path, group: str, values: list[str]) -> Path:
     return path
 
 
+def test_dimensions_without_f_and_after_the_eighth() -> None:
+    rows = [row for i in range(10) for row in rows_of({"blicket": [2.0], "stad": [2.0]}, f"d{i}")]
+    overview, *_ = MEASURES[NAME].sections(View(measured(rows)[0], pa.Table.from_pylist(rows)))
+    said = [block.text for block in overview.blocks if isinstance(block, Paragraph)]
+    assert {"d7: F of log-perplexity is not defined.", "Dimensions in the table alone: 2."} <= {*said}
+    assert "d8: F of log-perplexity is not defined." not in said
+
+
 def test_a_thousand_pairs_are_said_as_all_large_numbers_are() -> None:
     rows = rows_of({f"g{i}": (1.0 + i, 2.0 + i, 4.0 + i) for i in range(50)})
     figures, _ = measured(rows)

@@ -118,3 +118,16 @@ def test_a_run_that_no_page_shows_is_named(invoke: Invoke, options: list[str | P
     assert code == 0
     left_out = f"no page of models shows {tmp_path / 'none'}: it has no figure by axis, domain, dimension"
     assert [left_out in line for line in said.splitlines() if "no page" in line] == [True]
+
+
+def test_terms_without_a_published_version_or_with_other_entries(
+    invoke: Invoke, data: Path, parts: Path, tmp_path: Path
+) -> None:
+    terms = shutil.copytree(data / "two-versions", tmp_path / "terms")
+    options = ("--source", terms, "--results", parts / "results", "--out", tmp_path / "site")
+    assert "no version is published yet: name a release with --release" in invoke.refused("site", *options)
+    write_release(build_release(load_catalog(terms), "0.1.0"), tmp_path / "built")
+    path = terms / "descriptors" / "characteristics.yaml"
+    path.write_text(path.read_text("utf-8").replace(".veteran,", ".veterans,"), "utf-8")
+    said = f"{tmp_path / 'built'} was built from other terms: name their folder with --source"
+    assert said in invoke.refused("site", "--release", tmp_path / "built", *options)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.tools.releases.conftest import Build
-from tests.tools.releases.signed import sign_digests, sign_rows
+from tests.tools.releases.signed import sign, sign_digests, sign_rows
 
 from holisticbias import open_release
 from holisticbias.errors import HubError, ReleaseError
@@ -101,6 +101,10 @@ def modest_footer(path: Path) -> None:
     assert pq.read_metadata(path).row_group(0).total_byte_size == 5000
 
 
+def wide(table: pa.Table) -> pa.Table:
+    return table.append_column("more", pa.array([bytes(100_000)] * table.num_rows, pa.binary(100_000)))
+
+
 def number(value: int, length: int = 0) -> bytes:
     """A number in Thrift's compact form, of at least this length."""
     value, made = value << 1, bytearray()
@@ -169,6 +173,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "without labels": ("descriptors", changed(without("axis_label")), "the table descriptors has no column axis_label"),
     "without genders": ("nouns", changed(without("noun_gender")), "the table nouns has no column noun_gender"),
     "two columns text": ("sentences", changed(twice("text")), "the table sentences has 2 columns text"),
+    "a wide column": ("sentences", changed(wide), "values of fixed length, which are too long"),
     "no texts": ("sentences", changed(empty("text")), "the table sentences has a row without text"),
     "no phrases": ("sentences", changed(empty("noun_phrase")), "the table sentences has a row without noun_phrase"),
     "descriptors without an axis": ("sentences", changed(empty("axis")), "a row with only one of axis and descriptor"),
@@ -233,6 +238,9 @@ def test_a_part_with_other_sentences_is_found(tmp_path: Path, invoke: Invoke) ->
     sign_digests(folder)
     code, said, _ = invoke("verify", folder)
     assert (code, "is not the part axis=nonce of version 1.0.0 as it was published" in said) == (1, True), said
+    sign(folder, lambda manifest: manifest.update(where=["axis=nothing"]))
+    said = "version 1.0.0 has no such part (axis=nothing): --where axis=nothing: version 1.0.0 has no such axis"
+    assert verify_release(folder)[0].startswith(f"{folder}: {said}")
 
 
 def test_only_listed_files_are_downloaded(hub: Hub, build: Build) -> None:

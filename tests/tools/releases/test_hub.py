@@ -11,6 +11,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import huggingface_hub.constants
+import huggingface_hub.errors
 import pytest
 from tests.tools.releases.conftest import Build
 
@@ -26,7 +27,7 @@ from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
-from loopback_hub import Fault, Hub, Repository, Stored
+from loopback_hub import Fault, Hub, RefusedError, Repository, Stored
 from processes import python
 
 REPO = "org/holisticbias"
@@ -156,6 +157,31 @@ def test_no_network_is_one_line(build: Build, hub: Hub, monkeypatch: pytest.Monk
         publish_release(build(), REPO)
 
 
+def test_what_keeps_a_client_from_the_hub_is_one_line(
+    hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, invoke: Invoke, tmp_path: Path
+) -> None:
+    folder = build()
+    hub.repositories[REPO] = Repository(REPO, tags={"v0.2.0": "1"}, commits={"1": {}})
+    said = f"{REPO}@0.2.0 is not a release: the repository has no manifest.json"
+    assert invoke.refused("verify", f"{REPO}@0.2.0") == f"holisticbias: {said}\n"
+    for error, said in (
+        (RefusedError(403, "GatedRepo"), f"{REPO} needs your consent: open http://127.0.0.1:"),
+        (RefusedError(418), f"the Hub refused a request for {REPO} with status 418\n"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr("loopback_hub._Handler._user", Mock(side_effect=error))
+            assert invoke.refused("verify", f"{REPO}@0.2.0").startswith(f"holisticbias: {said}")
+    with monkeypatch.context() as patch:
+        patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+        assert "HF_HUB_OFFLINE is set: unset it to reach the Hub\n" in invoke.refused("publish", folder, REPO)
+    with monkeypatch.context() as patch:
+        patch.setattr("huggingface_hub.get_token", Mock(side_effect=huggingface_hub.errors.OIDCError("no\nrights")))
+        assert "trusted publishing gave no token: no rights\n" in invoke.refused("publish", folder, REPO)
+    publish_release(folder, "org/terms")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(folder / "manifest.json"))
+    assert "manifest.json/datasets--org--terms: Not a directory\n" in invoke.refused("verify", "org/terms@0.2.0")
+
+
 def test_private_is_private_and_a_public_repository_is_not_taken_for_one(
     hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +207,9 @@ def test_open_release_is_exact_online_and_offline(hub: Hub, build: Build, monkey
         open_release(f"{REPO}@9.9.9")
     verified = Mock(wraps=verify_release)
     monkeypatch.setattr("holisticbias.release.hub.verify_release", verified)
+    hub.fault = lambda number, method, path: "500"
+    assert open_release(f"{REPO}@0.1.0").version == "0.1.0", "of the cache"
+    verified.reset_mock()
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert open_release(f"{REPO}@0.1.0").version == "0.1.0"
     assert verified.call_count == 1, "it reads every row"

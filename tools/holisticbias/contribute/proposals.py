@@ -43,9 +43,7 @@ def axes_for_proposals(catalog: Catalog) -> tuple[str, ...]:
 
 
 def propose_position(text: str) -> Position:
-    """Propose a position from the first word: standalone for an article, after the noun for a word like "with"."""
-    if re.match(r"an?\s", text, re.IGNORECASE):
-        return "standalone"
+    """Propose a position from the first word: after the noun for a word like "with"."""
     return "after" if begins_after_noun(text) else "before"
 
 

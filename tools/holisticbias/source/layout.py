@@ -29,7 +29,10 @@ def format_file(path: Path) -> str:
     document = read_document(path, shown_path(path))
     if document.findings:
         raise SourceError(f"fix this first: {render_findings(document.findings[:1], 'text')}")
-    return format_text(path.read_text("utf-8"), kind_of(path.resolve(), document))
+    try:
+        return format_text(path.read_text("utf-8"), kind_of(path.resolve(), document))
+    except SourceError as error:
+        raise SourceError(f"{shown_path(path)}: {error}") from error
 
 
 def format_text(text: str, kind: Kind) -> str:
@@ -41,7 +44,7 @@ def read_editable(text: str) -> CommentedMap:
     """Parse a YAML file for editing, with its comments, quotes and order of keys."""
     try:
         root = _yaml().load(text)
-    except YAMLError as error:
+    except (YAMLError, ValueError) as error:  # such as for a date that no month has
         raise SourceError(f"the file cannot be formatted: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(root, CommentedMap):
         raise SourceError("the file is not a mapping of keys to values")

@@ -1,11 +1,13 @@
 """Entries of the dataset, each with its history: descriptors, nouns and templates."""
 
 from collections.abc import Iterable
+from datetime import date
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, create_model, field_validator
 from pydantic.fields import FieldInfo
+from pydantic.functional_validators import AfterValidator
 
 from holisticbias.terms.versions import Version, holds, version_key
 
@@ -31,7 +33,11 @@ Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
 SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Pseudonym = Annotated[str, Field(pattern=r"^rv-[0-9]{1,6}$")]
-Date = Annotated[str, Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")]
+Date = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"),
+    AfterValidator(lambda day: date.fromisoformat(day).isoformat() if day.count("-") == 2 else day),
+]
 Selector = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9-]*|/[a-z][a-z0-9_]*)$", max_length=120)]
 T = TypeVar("T")
 Locale = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")]

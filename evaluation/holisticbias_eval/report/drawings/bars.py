@@ -78,10 +78,8 @@ def _brief(bar: Bar, chart: Bars) -> str:
 
 def brief_interval(interval: tuple[float, float] | None, unit: str) -> str:
     """An interval with one percent sign, and without the word points."""
-    low, _, high = show(interval, unit).removesuffix(POINTS).partition(" to ")
-    if not high:
-        return low
-    return f"{low.removesuffix('%') if high.endswith('%') else low} to {high}"
+    low, to, high = show(interval, unit).removesuffix(POINTS).partition(" to ")
+    return f"{low.removesuffix('%') if high.endswith('%') else low}{to}{high}"
 
 
 COLOURS = 8
