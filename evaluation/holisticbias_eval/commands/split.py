@@ -43,12 +43,12 @@ def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
         write(f"Training only: {counted(count, 'sentences')}: {printable(reason)}")
     if split.repeated_forms:
         write(
-            f"{split.repeated_forms:,} sentences of the test or validation differ from another sentence there in the "
-            "group alone, because there are too few different sentences"
+            "Sentences of test or validation that differ from another one there in the group alone, because there are "
+            f"too few different sentences: {split.repeated_forms:,}"
         )
     if split.shared_forms:
         write(
-            f"{split.shared_forms:,} training sentences differ from a test or validation sentence in the group alone; "
-            "--apart leaves them out"
+            "Training sentences that differ from one of test or validation in the group alone: "
+            f"{split.shared_forms:,}; --apart leaves them out"
         )
     write(f"Split: {out}")
