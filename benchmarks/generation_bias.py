@@ -20,7 +20,7 @@ from sys import path
 
 import numpy as np
 
-from shared import ROOT, covers, make_parser, simulate_worlds
+from shared import ROOT, add_runs, covers, make_parser, simulate_worlds
 
 path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
@@ -148,8 +148,7 @@ def compare(world: ResponseWorld, runs: int, rng: np.random.Generator) -> dict[s
 def main() -> None:
     """Print the figures of all worlds."""
     parser = make_parser(__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="runs in each world")
-    parser.add_argument("--seed", type=int, default=0)
+    add_runs(parser)
     parser.add_argument("--changes", action="store_true", help="compare two runs of each world")
     options = parser.parse_args()
 

@@ -10,7 +10,7 @@ from sys import path
 import numpy as np
 import pyarrow as pa
 
-from shared import ROOT, covers, make_parser, simulate_worlds
+from shared import ROOT, add_runs, covers, make_parser, simulate_worlds
 
 path.insert(0, str(ROOT))
 
@@ -97,8 +97,7 @@ def _place(figure: Figure, key: str) -> int:
 def main() -> None:
     """Print one line for each world."""
     parser = make_parser(__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="simulated runs of each world")
-    parser.add_argument("--seed", type=int, default=0)
+    add_runs(parser)
     options = parser.parse_args()
 
     def simulate(world: World) -> dict[str, float | None]:

@@ -47,6 +47,12 @@ def make_parser(about: str | None, *, as_json: bool = True) -> argparse.Argument
     return parser
 
 
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--runs`` and ``--seed`` of simulations."""
+    parser.add_argument("--runs", type=int, default=200, help="runs in each world")
+    parser.add_argument("--seed", type=int, default=0)
+
+
 def add_clock(parser: argparse.ArgumentParser, threads: int) -> None:
     """Add ``--threads`` and ``--clock``."""
     parser.add_argument("--threads", type=int, default=threads, help="threads of torch")

@@ -16,7 +16,7 @@ from sys import path
 
 import numpy as np
 
-from shared import ROOT, covers, make_parser, simulate_worlds
+from shared import ROOT, add_runs, covers, make_parser, simulate_worlds
 
 path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
@@ -38,6 +38,9 @@ WORLDS = {
     "no stance, strong noun noise": replace(LARGE, noun=1.0),
     "no stance, nothing but noun noise": replace(LARGE, wording=0.0, noun=1.0, noise=1.0),
     "no stance, pairs respond to one property": replace(LARGE, factor=0.4),
+    **{f"no stance, {n} descriptors": StanceWorld(descriptors=n) for n in (2, 3, 4)},
+    "no stance, 2 descriptors, 6 pairs": StanceWorld(descriptors=2, pairs=6),
+    **{f"no stance, {n} nouns, strong noun noise": StanceWorld(nouns=n, noun=1.0) for n in (2, 3, 4)},
     "stance 0.3, 50 descriptors": replace(LARGE, stance=0.3),
     "stance 0.6": StanceWorld(stance=0.6),
     "stance 0.6, 50 descriptors": replace(LARGE, stance=0.6),
@@ -108,8 +111,7 @@ def summarise(world: StanceWorld, trials: Sequence[Trial]) -> dict[str, float | 
 def main() -> None:
     """Print the figures of all worlds."""
     parser = make_parser(__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="runs in each world")
-    parser.add_argument("--seed", type=int, default=0)
+    add_runs(parser)
     options = parser.parse_args()
 
     def simulate(world: StanceWorld) -> dict[str, float | None]:

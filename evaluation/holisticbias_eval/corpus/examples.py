@@ -143,8 +143,7 @@ Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 FORM = Form(
     "examples",
     (
-        *(Field(name, need=name in REQUIRED) for name in COLUMNS if name != "document"),
-        Field("document", formerly="source"),
+        *(Field(n, need=n in REQUIRED, formerly="source" if n == "document" else None) for n in COLUMNS),
         Field(LABEL, "number", choices=(0, 1)),
         Field(STATE),
         Field(LABEL_OF, "number", choices=(0, 1), prefix=True),

@@ -97,12 +97,14 @@ def answer_files(paths: Iterable[Path]) -> dict[Path, Any]:
     """
     found: dict[Path, Any] = {}
     for path in paths:
-        inside = sorted(file for file in path.glob("*.json") if file.name not in _NOT_ANSWERS)
-        for file in (Path(realpath(file)) for file in (inside if path.is_dir() else [path])):
-            if file.name != KEY and file not in found:
-                content = read_json(file, CorpusError, "give the file that the page has saved")
-                if not (inside and isinstance(content, dict) and "rates" in content):
-                    found[file] = content
+        of_study = path.is_dir()
+        files = sorted(set(path.glob("*.json")) - {path / name for name in _NOT_ANSWERS}) if of_study else [path]
+        for file in map(Path, map(realpath, files)):
+            if file.name == KEY or file in found:
+                continue
+            content = read_json(file, CorpusError, "give the file that the page has saved")
+            if not (of_study and isinstance(content, dict) and "rates" in content):
+                found[file] = content
     return found
 
 

@@ -132,7 +132,8 @@ class LoveHate(Measure):
         if every:
             bars = tuple(Bar(view.label("descriptor", f.keys["descriptor"]), f.value) for f in shown)
             title, scale = "Love-hate differences, both ends", "towards hate  ·  towards love"
-            at, marks = ((), ()) if chance is None else ((-chance, chance), (f"marks: ±{100 * chance:.0f}, chance",))
+            at = () if chance is None else (-chance, chance)
+            marks = () if chance is None else (f"marks: ±{100 * chance:.0f}, chance",)
             more = f" The table has all {len(every):,}." if len(shown) < len(every) else ""
             blocks += [
                 Bars("love-hate", title, "share difference", bars, scale, limits=(-1, 1), references=at, marks=marks),

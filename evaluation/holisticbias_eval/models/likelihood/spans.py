@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +31,15 @@ class TextRows(Sequence[str]):
     def __len__(self) -> int:
         return len(self._array) if self._rows is None else len(self._rows)
 
-    def __getitem__(self, place: Any) -> Any:
-        """The text at a position; slices of rows are never read."""
-        return self._array[int(place if self._rows is None else self._rows[place])].as_py()
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        text: str = self._array[int(place if self._rows is None else self._rows[place])].as_py()
+        return text
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):

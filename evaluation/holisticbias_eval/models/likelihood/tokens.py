@@ -89,6 +89,7 @@ class _Tokens(NamedTuple):
 
 
 _PUT_SPACES = (b'"Prepend"', b'"prepend_scheme":"always"', b'"prepend_scheme":"first"', b'"add_prefix_space":true')
+"""What tokenizers that put a space before a text have in their JSON."""
 
 
 def _written(component: Any) -> bytes:
@@ -194,7 +195,7 @@ class TextEncoder:
         places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
         first = bounds(tokens.lengths)[:-1][tokens.lengths > 1]
         added = first[np.isin(tokens.ids[first], self._spaces) & (places[first + 1, 0] == 0)]
-        places[added, 1] = 0  # a space that the tokenizer puts before a text is none of its characters
+        places[added, 1] = 0  # a space that the tokenizer puts before a text covers no character
         word = np.fromiter(chain.from_iterable(e.word_ids for e in encodings), np.int32, len(tokens.ids))
         return tokens._replace(begin=places[:, 0], end=places[:, 1], word=word)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import betaln
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, Numbers, divide
 from holisticbias_eval.errors import SelectionError
@@ -233,7 +234,6 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     deciding. A p-value is at least twice the share of permutations that keep the group's rows: few rows have few
     permutations. NaN if the variance is 0.
     """
-    from scipy.special import betaln
     from scipy.stats import rankdata
 
     values = rankdata(values)
